@@ -104,7 +104,7 @@ public struct Sandbox: Sendable {
         }
         try rules.allow("/dev/null", .readAndWrite)
         // Loaded files stay readable wherever they are: a restart loads them again.
-        for path in LoadedFiles.paths { try rules.allow(path, .readAndExecute) }
+        for path in Self.loadedFiles { try rules.allow(path, .readAndExecute) }
     }
 
     /// Libraries, plugins and their data; `/proc` for what libraries read about their own threads.
@@ -117,10 +117,150 @@ public struct Sandbox: Sendable {
         "/sys/devices/system/node",
     ]
 
+    /// The files that this process has mapped: the program, its libraries and their loader.
+    private static var loadedFiles: [String] {
+        guard let file = fopen("/proc/self/maps", "r") else { return [] }
+        defer { fclose(file) }
+        var found: Set<String> = []
+        var line: UnsafeMutablePointer<CChar>?
+        var capacity = 0
+        defer { free(line) }
+        while getline(&line, &capacity, file) > 0 {
+            guard let line else { break }
+            // address perms offset device inode path
+            let words = String(cString: line).split(separator: " ", maxSplits: 5)
+            guard words.count == 6 else { continue }
+            let path = words[5].drop { $0 == " " }.prefix { $0 != "\n" }
+            if path.hasPrefix("/") { found.insert(String(path)) }
+        }
+        return found.sorted()
+    }
+
     private func demand(_ status: Int32, _ what: String) throws(PipelineError) {
         guard status < 0 else { return }
         throw PipelineError(
             .sandboxUnavailable,
             message: "the kernel refuses \(what): \(String(cString: strerror(-status)))")
     }
+}
+
+// MARK: Restart
+
+extension Sandbox {
+    /// Confines this program and re-executes it, so that every thread is covered and no file
+    /// descriptor stays open except standard input, output and error. The new program sees in
+    /// ``isEntered`` that it is inside.
+    ///
+    /// Updates GStreamer's registry first, because that is not possible inside. Only the
+    /// environment variables that GStreamer, its libraries and the locale need are passed on, by
+    /// name: no secrets. A terminal is passed on for writing only; if standard input is a terminal,
+    /// it becomes empty.
+    ///
+    /// - Parameter arguments: Arguments of the new program, without its name.
+    /// - Throws: ``PipelineError``; otherwise it does not return.
+    public func enterAndRestart(arguments: [String]) throws(PipelineError) -> Never {
+        try GStreamer.initialize()
+        let program = try Self.ownPath()
+        let environment = environmentInside()
+        var inside = self
+        inside.readable += Self.registryPaths
+        Self.giveUpTerminalInput()
+        try inside.enter()
+        // A thread of a pool blocks signals, and the new program would inherit its mask.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        closefrom(3)
+        let argv = ([program] + arguments).map { strdup($0) } + [nil]
+        let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+        execve(program, argv, envp)
+        throw PipelineError(
+            .sandboxUnavailable,
+            message: "cannot restart inside the sandbox: \(String(cString: strerror(errno)))")
+    }
+
+    /// The standard descriptors of a terminal share one description that is open for reading and
+    /// writing: a process that may print can also read what is typed, and change the shell's
+    /// terminal settings. So standard input becomes empty, and the others are reopened for writing
+    /// only.
+    private static func giveUpTerminalInput() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where isatty(descriptor) != 0 {
+            let isInput = descriptor == STDIN_FILENO
+            let new = open(
+                isInput ? "/dev/null" : "/proc/self/fd/\(descriptor)",
+                (isInput ? O_RDONLY : O_WRONLY) | O_NOCTTY)
+            guard new >= 0 else { continue }
+            dup2(new, descriptor)
+            close(new)
+        }
+    }
+
+    private static func ownPath() throws(PipelineError) -> String {
+        guard let path = realpath("/proc/self/exe", nil) else {
+            throw PipelineError(
+                .sandboxUnavailable, message: "cannot find this program's executable")
+        }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    private func environmentInside() -> [String: String] {
+        var result: [String: String] = [:]
+        for name in Self.passed {
+            if let value = getenv(name) { result[name] = String(cString: value) }
+        }
+        result["TMPDIR"] = directory
+        result["GST_REGISTRY_UPDATE"] = "no"
+        result["GST_REGISTRY_FORK"] = "no"
+        return result
+    }
+
+    /// Paths of GStreamer's registry and of the user's own plugins.
+    private static var registryPaths: [String] {
+        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        var paths = ["GST_REGISTRY", "GST_REGISTRY_1_0"].compactMap { value($0) }
+        for name in ["GST_PLUGIN_PATH", "GST_PLUGIN_PATH_1_0", "GST_PLUGIN_SYSTEM_PATH"] {
+            paths += (value(name) ?? "").split(separator: ":").map(String.init)
+        }
+        let home = value("HOME") ?? ""
+        paths.append("\(value("XDG_CACHE_HOME") ?? "\(home)/.cache")/gstreamer-1.0")
+        return paths
+    }
+}
+
+// MARK: Environment
+
+extension Sandbox {
+    /// The environment variables that are passed into a sandbox, by their full names: a prefix
+    /// would also match unrelated variables (`G_TOKEN`, `LANGCHAIN_API_KEY`).
+    private static let passed =
+        gstreamer + glib + locale
+        + [
+            "TZ", "PATH", "HOME", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "TERM", "NO_COLOR",
+            "COLUMNS",
+            "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
+        ]
+
+    private static let gstreamer = [
+        "GST_DEBUG", "GST_DEBUG_COLOR_MODE", "GST_DEBUG_DUMP_DOT_DIR", "GST_DEBUG_FILE",
+        "GST_DEBUG_NO_COLOR", "GST_DEBUG_OPTIONS", "GST_ENABLE_GNOME_DEBUG",
+        "GST_PLUGIN_FEATURE_RANK",
+        "GST_PLUGIN_LOADING_WHITELIST", "GST_PLUGIN_PATH", "GST_PLUGIN_PATH_1_0",
+        "GST_PLUGIN_SCANNER", "GST_PLUGIN_SCANNER_1_0", "GST_PLUGIN_SYSTEM_PATH",
+        "GST_PLUGIN_SYSTEM_PATH_1_0", "GST_PRESET_PATH", "GST_REGISTRY", "GST_REGISTRY_1_0",
+        "GST_REGISTRY_MODE", "GST_TAG_ENCODING", "GST_AVI_TAG_ENCODING", "GST_ID3_TAG_ENCODING",
+        "GST_ID3V1_TAG_ENCODING", "GST_QT_TAG_ENCODING", "GST_SUBTITLE_ENCODING", "GST_TRACERS",
+        "ORC_BACKEND", "ORC_CODE", "ORC_DEBUG",
+    ]
+
+    private static let glib = [
+        "G_DEBUG", "G_ENABLE_DIAGNOSTIC", "G_FILENAME_ENCODING", "G_MESSAGES_DEBUG",
+        "G_RANDOM_VERSION", "G_SLICE",
+    ]
+
+    private static let locale = [
+        "LANG", "LANGUAGE", "LC_ALL", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION",
+        "LC_MEASUREMENT", "LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER",
+        "LC_TELEPHONE", "LC_TIME",
+    ]
 }

@@ -16,21 +16,16 @@ public final class Element: @unchecked Sendable {
     /// `nil` if the object is not an element.
     convenience init?(object: UnsafeMutablePointer<GstObject>) {
         guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
-        self.init(
-            retaining: UnsafeMutableRawPointer(object).assumingMemoryBound(to: GstElement.self))
+        self.init(retaining: object.cast())
     }
 
     deinit { gst_object_unref(pointer) }
 
     /// The name within its bin: `filesrc0`, or the value of `name=` in the pipeline string.
-    public var name: String {
-        guard let text = gst_object_get_name(object) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
+    public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
-    public var path: String { Self.path(of: UnsafeMutableRawPointer(pointer)) }
+    public var path: String { Self.path(of: pointer) }
 
     /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
     public var factoryName: String {
@@ -53,8 +48,7 @@ public final class Element: @unchecked Sendable {
     /// property.
     public func set(_ property: String, _ value: String) {
         guard hasProperty(property) else { return }
-        gst_util_set_object_arg(
-            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
+        gst_util_set_object_arg(pointer.cast(), property, value)
     }
 
     /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
@@ -69,11 +63,8 @@ public final class Element: @unchecked Sendable {
     /// Returns the value of a string property; `nil` if there is no readable string property of
     /// that name, or if it is unset.
     public func string(_ property: String) -> String? {
-        guard mb_property_is_string(pointer, property) != 0,
-            let text = mb_get_string(pointer, property)
-        else { return nil }
-        defer { g_free(text) }
-        return String(cString: text)
+        guard mb_property_is_string(pointer, property) != 0 else { return nil }
+        return String(adopting: mb_get_string(pointer, property))
     }
 
     /// Returns the value of a boolean property; false if there is no readable boolean property of
@@ -111,13 +102,157 @@ public final class Element: @unchecked Sendable {
         return (Int(clamping: rendered), Int(clamping: dropped))
     }
 
-    private var object: UnsafeMutablePointer<GstObject> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self)
+    static func path(of object: UnsafeMutableRawPointer) -> String {
+        String(adopting: mb_object_path(object)) ?? ""
     }
 
-    static func path(of object: UnsafeMutableRawPointer) -> String {
-        guard let text = mb_object_path(object) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
+    /// Returns the elements of an iterator, in no particular order, and frees the iterator.
+    static func all(of iterator: UnsafeMutablePointer<GstIterator>?) -> [Element] {
+        iteratedObjects(iterator) {
+            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        }
+    }
+}
+
+extension PipelineError {
+    /// A function that parses an error or a warning: `gst_message_parse_error` for example.
+    typealias MessageParser = (
+        UnsafeMutablePointer<GstMessage>?,
+        UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
+        UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+    ) -> Void
+
+    /// Converts the error or the warning of a bus message.
+    ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - parse: GStreamer's function for the type of the message.
+    ///   - missing: The missing plugin that was reported before, if any.
+    init(
+        _ message: UnsafeMutablePointer<GstMessage>,
+        parse: MessageParser = gst_message_parse_error, missing: MissingPlugin? = nil
+    ) {
+        var error: UnsafeMutablePointer<GError>?
+        var debug: UnsafeMutablePointer<gchar>?
+        parse(message, &error, &debug)
+        self.init(
+            adopting: error, element: message.pointee.src.map { Element.path(of: $0) },
+            debug: String(adopting: debug), missing: missing)
+    }
+}
+
+// MARK: Properties
+
+/// A string property of an element, which may name a resource outside of the pipeline.
+package struct ElementProperty: Sendable {
+    /// The property's name, as gst-inspect-1.0 lists it.
+    package let name: String
+    /// The current value; `nil` if it is unset or cannot be read.
+    package let text: String?
+    /// The value that the property has if it is never set; `nil` if there is none.
+    package let defaultText: String?
+    /// False for a write-only property.
+    package let isReadable: Bool
+}
+
+extension Element {
+    /// All writable string properties except `name`.
+    package var textProperties: [ElementProperty] {
+        specs.compactMap { spec in
+            guard mb_spec_is_string(spec) != 0, mb_spec_is_writable(spec) != 0,
+                let name = g_param_spec_get_name(spec).map({ String(cString: $0) }), name != "name"
+            else { return nil }
+            return ElementProperty(
+                name: name, text: string(name),
+                defaultText: mb_spec_default_string(spec).map { String(cString: $0) },
+                isReadable: mb_spec_is_readable(spec) != 0)
+        }
+    }
+
+    /// Elements that are values of properties, for example the muxer that a sink is to use.
+    package var propertyElements: [Element] {
+        specs.compactMap { spec in
+            guard mb_spec_is_element(spec) != 0, mb_spec_is_readable(spec) != 0 else { return nil }
+            return mb_get_element(pointer, g_param_spec_get_name(spec)).map {
+                Element(adopting: $0)
+            }
+        }
+    }
+
+    var specs: [UnsafeMutablePointer<GParamSpec>] {
+        var count: guint = 0
+        guard let list = mb_properties(pointer, &count) else { return [] }
+        defer { g_free(list) }
+        return (0..<Int(count)).compactMap { list[$0] }
+    }
+
+    /// The plugin that contains the element, for example `coreelements`; empty if the element was
+    /// not made by a factory.
+    package var pluginName: String {
+        guard let factory = gst_element_get_factory(pointer) else { return "" }
+        return mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
+    }
+
+    /// Whether it is a plain GstBin, as parentheses in a pipeline string create, and not a
+    /// subclass.
+    package var isPlainBin: Bool { mb_is_plain_bin(pointer) != 0 }
+
+    /// Returns the value of an `int` property; `nil` if there is no readable `int` property of that
+    /// name.
+    package func int(_ property: String) -> Int? {
+        let value = mb_get_int_or(pointer, property, .min)
+        return value == .min ? nil : Int(value)
+    }
+
+    /// Whether the element comes from the pipeline string itself, inside parentheses or not, and is
+    /// not an internal part of another element.
+    var isOfString: Bool {
+        var child = self
+        while let parent = withExtendedLifetime(
+            child, { gst_object_get_parent($0.pointer.cast()) })
+        {
+            child = Element(adopting: parent.cast())
+            if mb_is_a(parent, gst_pipeline_get_type()) != 0 { return true }
+            guard child.isPlainBin else { return false }
+        }
+        return false
+    }
+
+    /// Its source pads at this moment.
+    package var sourcePads: [Pad] { pads(GST_PAD_SRC) }
+
+    /// Returns its pads of one direction at this moment.
+    func pads(_ direction: GstPadDirection) -> [Pad] {
+        let iterator =
+            direction == GST_PAD_SRC
+            ? gst_element_iterate_src_pads(pointer) : gst_element_iterate_sink_pads(pointer)
+        return iteratedObjects(iterator) {
+            Pad(retaining: $0.assumingMemoryBound(to: GstPad.self))
+        }
+    }
+
+    /// Locks the element's state: it no longer follows the state changes of its bin.
+    func lockState() { gst_element_set_locked_state(pointer, 1) }
+}
+
+extension Element {
+    /// Calls `body` when a property has changed, on the thread that changes it: it must return at once.
+    /// Everything that `body` captures lives as long as the element.
+    package func onChange(of property: String, _ body: @escaping @Sendable () -> Void) {
+        mb_on_notify(
+            pointer, "notify::\(property)",
+            { _, _, context in SignalListener<Void>.call(context, ()) },
+            SignalListener<Void>.context(body), SignalRelease.function)
+    }
+
+    /// Calls `body` with each source pad that the element gets, on the thread that adds it: it must
+    /// return at once. Everything that `body` captures lives as long as the element.
+    package func onSourcePad(_ body: @escaping @Sendable (Pad) -> Void) {
+        mb_on_pad_added(
+            pointer,
+            { _, pad, context in
+                guard let pad, gst_pad_get_direction(pad) == GST_PAD_SRC else { return }
+                SignalListener<Pad>.call(context, Pad(retaining: pad))
+            }, SignalListener<Pad>.context(body), SignalRelease.function)
     }
 }

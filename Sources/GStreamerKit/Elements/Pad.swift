@@ -18,9 +18,11 @@ package final class Pad: @unchecked Sendable {
     /// Sets a property from text, as gst-launch does. Does nothing if the pad has no such property.
     package func set(_ property: String, _ value: String) {
         guard mb_has_property(pointer, property) != 0 else { return }
-        gst_util_set_object_arg(
-            UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GObject.self), property, value)
+        gst_util_set_object_arg(pointer.cast(), property, value)
     }
+
+    /// The name within its element, for example `sink_0`.
+    var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// Whether it has a peer.
     package var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
@@ -37,8 +39,16 @@ package final class Pad: @unchecked Sendable {
     package var caps: Caps? { gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) } }
 
     /// Whether an EOS event has passed this pad.
-    package var hasEnded: Bool {
-        guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_EOS, 0) else { return false }
+    package var hasEnded: Bool { hasPassed(GST_EVENT_EOS) }
+
+    /// The negotiated caps or, before negotiation, the possible caps.
+    var currentOrPossibleCaps: Caps? {
+        caps ?? gst_pad_query_caps(pointer, nil).map { Caps(adopting: $0) }
+    }
+
+    /// Whether a sticky event of this type has passed this pad.
+    func hasPassed(_ type: GstEventType) -> Bool {
+        guard let event = gst_pad_get_sticky_event(pointer, type, 0) else { return false }
         gst_event_unref(event)
         return true
     }
@@ -53,94 +63,33 @@ package final class Pad: @unchecked Sendable {
     }
 
     /// The caps that the peer could accept or produce; `nil` without a peer.
-    package var peerCaps: Caps? {
+    package var peerCaps: Caps? { peerCaps(of: nil) }
+
+    /// Returns the formats of `caps` that the peer accepts, in the order in which the peer lists
+    /// them; `nil` without a peer.
+    func peerCaps(of caps: Caps?) -> Caps? {
         guard isLinked else { return nil }
-        return gst_pad_peer_query_caps(pointer, nil).map { Caps(adopting: $0) }
+        return gst_pad_peer_query_caps(pointer, caps?.pointer).map { Caps(adopting: $0) }
     }
 
-    /// The buffers for which ``onBuffer(of:_:)`` calls its callback.
-    package enum BufferKind: Sendable {
-        case all
-        /// All except headers without a timestamp, and corrections of written bytes: they hold no media.
-        case media
-        /// Media without a presentation time.
-        case timelessMedia
+    /// Whether the element reports in a latency query that it is live; `nil` if it does not answer.
+    var isLive: Bool? {
+        guard let query = gst_query_new_latency() else { return nil }
+        defer { gst_query_unref(query) }
+        guard gst_pad_query(pointer, query) != 0 else { return nil }
+        var live: gboolean = 0
+        gst_query_parse_latency(query, &live, nil, nil)
+        return live != 0
     }
 
-    /// Calls `body` for every buffer of this kind that passes, on the streaming thread: it must
-    /// return at once. The probe, and everything that `body` captures, lives as long as the pad.
-    package func onBuffer(of kind: BufferKind = .all, _ body: @escaping @Sendable () -> Void) {
-        let mask = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
-        let context = UnsafeMutablePointer<Probe>.allocate(capacity: 1)
-        context.initialize(to: Probe(kind: kind, body: body))
-        _ = mb_pad_add_probe(
-            pointer, GstPadProbeType(rawValue: mask),
-            { pad, info, context in
-                guard let probe = context?.assumingMemoryBound(to: Probe.self), let info, let pad
-                else { return GST_PAD_PROBE_OK }
-                if info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
-                    let list = gst_pad_probe_info_get_buffer_list(info)
-                    for place in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
-                        probe.pointee.met(gst_buffer_list_get(list, place), at: pad)
-                    }
-                } else {
-                    probe.pointee.met(gst_pad_probe_info_get_buffer(info), at: pad)
-                }
-                return GST_PAD_PROBE_OK
-            }, context,
-            {
-                let probe = $0?.assumingMemoryBound(to: Probe.self)
-                probe?.deinitialize(count: 1)
-                probe?.deallocate()
-            })
+    /// Links this source pad to a sink pad.
+    ///
+    /// - Returns: False if they have no format in common, or if one of them is linked already.
+    package func link(to sink: Pad) -> Bool {
+        gst_pad_link(pointer, sink.pointer) == GST_PAD_LINK_OK
     }
 
-    /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
-    /// borrows it in place and does no reference counting.
-    private struct Probe: ~Copyable {
-        let kind: BufferKind
-        let body: @Sendable () -> Void
-
-        borrowing func met(
-            _ buffer: UnsafeMutablePointer<GstBuffer>?, at pad: UnsafeMutablePointer<GstPad>
-        ) {
-            switch kind {
-            case .all: break
-            case .media: if let buffer, !buffer.isMedia(at: pad) { return }
-            case .timelessMedia:
-                guard let buffer, buffer.pointee.pts == .max, buffer.isMedia(at: pad) else {
-                    return
-                }
-            }
-            body()
-        }
-    }
-}
-
-extension UnsafeMutablePointer<GstBuffer> {
-    /// Whether it holds no media but only data that a decoder needs first, and has no time. A key frame
-    /// of an elementary stream may carry the flag as well, but has a decoding time.
-    var isTimelessHeader: Bool {
-        gst_buffer_has_flags(self, GST_BUFFER_FLAG_HEADER) != 0
-            && pointee.pts == .max && pointee.dts == .max
-    }
-
-    /// Whether it holds media: it is not a header, and not a correction of bytes that were already
-    /// written. flacenc sends corrections at its end if the element downstream can seek in bytes
-    /// (matroskamux from 1.24 on).
-    func isMedia(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
-        guard pointee.pts == .max, pointee.dts == .max else { return true }
-        return !isTimelessHeader && pad.segmentFormat != GST_FORMAT_BYTES
-    }
-}
-
-extension UnsafeMutablePointer<GstPad> {
-    /// The format of the present segment; `nil` before the first one.
-    fileprivate var segmentFormat: GstFormat? {
-        guard let event = gst_pad_get_sticky_event(self, GST_EVENT_SEGMENT, 0) else { return nil }
-        defer { gst_event_unref(event) }
-        var segment: UnsafePointer<GstSegment>?
-        gst_event_parse_segment(event, &segment)
-        return segment?.pointee.format
-    }
+    /// Delays everything that passes this pad by an offset in running time, in nanoseconds. Call it
+    /// before data flows.
+    package func delay(by nanoseconds: Int64) { gst_pad_set_offset(pointer, gint64(nanoseconds)) }
 }

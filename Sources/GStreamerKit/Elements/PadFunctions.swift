@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import Dispatch
 internal import Synchronization
 
 /// The event and query functions of an element's sink pad, with callbacks in front of them.
@@ -21,9 +22,7 @@ final class PadFunctions: @unchecked Sendable {
     /// The name under which they are attached to their pad, which retains them.
     private static let key = "mediabridge-functions"
 
-    private init(
-        event: GstPadEventFunction?, query: GstPadQueryFunction?
-    ) {
+    private init(event: GstPadEventFunction?, query: GstPadQueryFunction?) {
         elementsEvent = event
         elementsQuery = query
     }
@@ -36,8 +35,7 @@ final class PadFunctions: @unchecked Sendable {
         let functions = PadFunctions(
             event: pad.pointer.pointee.eventfunc, query: pad.pointer.pointee.queryfunc)
         mb_object_attach(
-            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(),
-            { if let context = $0 { Unmanaged<PadFunctions>.fromOpaque(context).release() } })
+            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(), SignalRelease.destroy)
         mb_pad_set_event_and_query_functions(
             pad.pointer,
             { pad, parent, event in
@@ -89,5 +87,131 @@ final class PadFunctions: @unchecked Sendable {
         }
         guard let elementsQuery else { return gst_pad_query_default(pad, parent, query) }
         return elementsQuery(pad, parent, query)
+    }
+}
+
+// MARK: Queries
+
+extension Pad {
+    /// Answers caps queries on this sink pad with `answer` instead of passing them to the element.
+    /// `answer` runs on the thread of the querying element and must not block. Everything that it
+    /// captures lives as long as the pad. Call it before data flows.
+    ///
+    /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
+    ///   querying element; `nil` if there is no filter. If it returns `nil`, the element answers
+    ///   the query.
+    func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
+        PadFunctions.of(self).answerQueries(of: GST_QUERY_CAPS) { query in
+            var filter: UnsafeMutablePointer<GstCaps>?
+            gst_query_parse_caps(query, &filter)
+            guard let answer = answer(filter.map { Caps(retaining: $0) }) else { return false }
+            gst_query_set_caps_result(query, answer.pointer)
+            return true
+        }
+    }
+
+    /// Forwards allocation queries on this sink pad to the elements after `source`, a source pad of
+    /// another pipeline, if `gate` admits them and those elements accept the caps: frames that will
+    /// be converted do not fit into the elements' memory, because some elements return the size for
+    /// their own format. If no element there answers, this pad's element does. The pad retains
+    /// `source` and `gate`. Call it before data flows.
+    func forwardAllocationQueries(to source: Pad, through gate: QueryGate) {
+        PadFunctions.of(self).answerQueries(of: GST_QUERY_ALLOCATION) { query in
+            var caps: UnsafeMutablePointer<GstCaps>?
+            gst_query_parse_allocation(query, &caps, nil)
+            guard let caps else { return false }
+            return gate.admitAllocationQuery {
+                gst_pad_peer_query_accept_caps(source.pointer, caps) != 0
+                    && gst_pad_peer_query(source.pointer, query) != 0
+            }
+        }
+    }
+}
+
+/// Admits queries of other pipelines' streaming threads to the elements of a pipeline.
+///
+/// Elements expect an allocation query only from READY on, when their device is open: some crash
+/// before and after. Within one pipeline no such query reaches them there, because the elements
+/// upstream are not running.
+final class QueryGate: Sendable {
+    private enum State { case new, ready, closed }
+    private let state = Mutex(State.new)
+    private let inside = DispatchGroup()
+
+    /// Runs a caps query, which elements answer in every state, unless the pipeline is being set to
+    /// NULL or was.
+    ///
+    /// - Returns: `nil` if the query was not admitted.
+    func admitCapsQuery<R>(_ query: () -> R?) -> R? {
+        guard enter(if: { $0 != .closed }) else { return nil }
+        defer { inside.leave() }
+        return query()
+    }
+
+    /// Runs an allocation query if every element of the pipeline has reached READY.
+    ///
+    /// - Returns: False if the query was not admitted.
+    func admitAllocationQuery(_ query: () -> Bool) -> Bool {
+        guard enter(if: { $0 == .ready }) else { return false }
+        defer { inside.leave() }
+        return query()
+    }
+
+    private func enter(if isAdmitted: (State) -> Bool) -> Bool {
+        state.withLock { state in
+            guard isAdmitted(state) else { return false }
+            inside.enter()
+            return true
+        }
+    }
+
+    /// Admits queries: every element has reached READY.
+    func open() { state.withLock { $0 = .ready } }
+
+    /// Admits no more queries.
+    func close() { state.withLock { $0 = .closed } }
+
+    /// Whether no query is running.
+    var isEmpty: Bool { inside.wait(timeout: .now()) == .success }
+
+    /// Blocks until no query is running.
+    func waitUntilEmpty() { inside.wait() }
+}
+
+// MARK: Events
+
+extension Pad {
+    /// Calls `body` for every event on this sink pad, on the streaming thread. `body` must return at
+    /// once; the event is valid only during the call. Everything that `body` captures lives as long
+    /// as the pad. Call it before data flows.
+    func onEvent(_ body: @escaping @Sendable (UnsafeMutablePointer<GstEvent>) -> Void) {
+        PadFunctions.of(self).onEvent(body)
+    }
+
+    /// Calls `body` with the tags that reach this sink pad, on the streaming thread and before the
+    /// buffers that follow: it must return at once. Everything that `body` captures lives as long
+    /// as the pad. Call it before data flows.
+    package func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
+        onEvent { event in
+            if event.pointee.type == GST_EVENT_TAG { body(Tags(retaining: event)) }
+        }
+    }
+
+    /// Calls `body` with each orientation tag that reaches this sink pad, and with the upright
+    /// orientation when a stream begins, on the streaming thread and before the pictures that
+    /// follow: it must return at once. Everything that `body` captures lives as long as the pad.
+    /// Call it before data flows.
+    package func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
+        onEvent { event in
+            switch event.pointee.type {
+            case GST_EVENT_STREAM_START: body(ImageOrientation())
+            case GST_EVENT_TAG:
+                let tag = Tags(retaining: event)["image-orientation"]
+                if let orientation = tag.flatMap({ ImageOrientation(tag: $0) }) {
+                    body(orientation)
+                }
+            default: break
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
+internal import Glibc
 package import MediaBasics
 internal import Synchronization
 
@@ -12,11 +13,7 @@ public enum GStreamer {
     public static func initialize() throws(PipelineError) { try initialized.get() }
 
     /// The version of the library, for example `GStreamer 1.22.0`.
-    public static var version: String {
-        guard let text = gst_version_string() else { return "GStreamer" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
+    public static var version: String { String(adopting: gst_version_string()) ?? "GStreamer" }
 
     /// The default time limit for the teardown of released pipelines: 10 s, multiplied by the
     /// environment variable `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
@@ -71,31 +68,14 @@ public enum GStreamer {
     }
 
     private static func isEmpty(_ group: DispatchGroup, within deadline: Duration) async -> Bool {
-        if isEmpty(group) { return true }
+        if group.wait(timeout: .now()) == .success { return true }
         return await withCheckedContinuation { continuation in
-            let answer = Answer(continuation)
-            let limit = OneShotTimer(after: deadline) { answer.give(false) }
+            let once = Once(continuation)
+            let limit = OneShotTimer(after: deadline) { once.resume(false) }
             group.notify(queue: .global()) {
                 limit.cancel()
-                answer.give(true)
+                once.resume(true)
             }
-        }
-    }
-
-    private static func isEmpty(_ group: DispatchGroup) -> Bool {
-        group.wait(timeout: .now()) == .success
-    }
-
-    /// Resumes the continuation with the first value; later ones are ignored.
-    private final class Answer: Sendable {
-        private let continuation: Mutex<CheckedContinuation<Bool, Never>?>
-
-        init(_ continuation: CheckedContinuation<Bool, Never>) {
-            self.continuation = Mutex(continuation)
-        }
-
-        func give(_ value: Bool) {
-            continuation.withLock { $0.take() }?.resume(returning: value)
         }
     }
 
@@ -151,4 +131,114 @@ public enum GStreamer {
         Framebuffer.keepFromBeingChosen()
         return .success(())
     }()
+}
+
+// MARK: Control queues
+
+/// The control zone of one pipeline: a queue on which its state changes run one after the other. A
+/// change that blocks does not delay a streaming thread or Swift's cooperative thread pool.
+package final class ControlQueue: Sendable {
+    private let queue: SerialQueue
+    /// Set while a change has exceeded its deadline. Requests queued behind it then time out after
+    /// ``deadlineWhileStuck`` instead of their full deadline.
+    private let isStuck = Atomic<Bool>(false)
+    private static let deadlineWhileStuck = Duration.milliseconds(500)
+
+    init(label: String) { queue = SerialQueue(label: label) }
+
+    /// Runs `body` on the queue and suspends until it is done.
+    ///
+    /// - Returns: `nil` if `body` did not finish within `deadline`; it continues to run.
+    package func run<R: Sendable>(
+        within deadline: Duration, _ body: @escaping @Sendable () -> R
+    ) async -> R? {
+        let limit = allowed(deadline)
+        return await withCheckedContinuation { continuation in
+            let once = Once(continuation)
+            let deadline = OneShotTimer(after: limit) { [self] in
+                isStuck.store(true, ordering: .relaxed)
+                once.resume(nil)
+            }
+            post { [self] in
+                let result = body()
+                isStuck.store(false, ordering: .relaxed)
+                deadline.cancel()
+                once.resume(result)
+            }
+        }
+    }
+
+    /// Like ``run(within:_:)``, but blocks until `body` is done. For callers that are control
+    /// threads themselves.
+    func runAndWait<R: Sendable>(
+        within deadline: Duration, _ body: @escaping @Sendable () -> R
+    ) -> R? {
+        let done = MonotonicSignal()
+        let box = Box<R>()
+        let limit = allowed(deadline)
+        post { [self] in
+            let value = body()
+            isStuck.store(false, ordering: .relaxed)
+            box.result.withLock { $0 = value }
+            done.signal()
+        }
+        guard done.wait(for: limit) else {
+            isStuck.store(true, ordering: .relaxed)
+            return nil
+        }
+        return box.result.withLock { $0 }
+    }
+
+    private func allowed(_ deadline: Duration) -> Duration {
+        isStuck.load(ordering: .relaxed) ? min(deadline, Self.deadlineWhileStuck) : deadline
+    }
+
+    /// Enqueues `body` and returns at once. ``GStreamer/waitForTeardown(deadline:)`` waits until it
+    /// has run and has been freed, because it may hold the last reference to an object.
+    func post(_ body: @escaping @Sendable () -> Void) {
+        GStreamer.countAsTeardown(on: queue, body)
+    }
+
+    private final class Box<R: Sendable>: Sendable {
+        let result = Mutex<R?>(nil)
+    }
+}
+
+/// Resumes a continuation with the first value; later values are ignored.
+private final class Once<R: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<R, Never>?>
+
+    init(_ continuation: CheckedContinuation<R, Never>) {
+        self.continuation = Mutex(continuation)
+    }
+
+    func resume(_ value: R) {
+        continuation.withLock { $0.take() }?.resume(returning: value)
+    }
+}
+
+// MARK: DirectFB
+
+/// Guards against a crash of DirectFB's video sink without a framebuffer: DirectFB gives up, and a
+/// thread that it leaves running then reads freed memory (a segmentation fault, in gst-launch-1.0
+/// too).
+enum Framebuffer {
+    /// The factory name of DirectFB's video sink.
+    static let sink = "dfbvideosink"
+
+    /// Whether DirectFB can open a framebuffer, or is configured by `DFBARGS` to use another
+    /// system.
+    static var isThere: Bool {
+        if let arguments = getenv("DFBARGS"), arguments.pointee != 0 { return true }
+        let named = getenv("FRAMEBUFFER").map { [String(cString: $0)] } ?? []
+        return (named + ["/dev/fb0", "/dev/fb/0"]).contains { access($0, R_OK | W_OK) == 0 }
+    }
+
+    /// Removes the sink's rank if it would crash, so that `autovideosink` and similar elements do
+    /// not choose it.
+    static func keepFromBeingChosen() {
+        guard !isThere, let factory = gst_element_factory_find(sink) else { return }
+        gst_plugin_feature_set_rank(factory, guint(GST_RANK_NONE.rawValue))
+        gst_object_unref(UnsafeMutableRawPointer(factory))
+    }
 }

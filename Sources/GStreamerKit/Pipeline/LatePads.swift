@@ -39,29 +39,16 @@ final class LatePads: Sendable {
         }
         mb_on_no_more_pads(
             element.pointer,
-            { element, context in
-                guard let element, let context else { return }
-                Unmanaged<LatePads>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                    $0.completed(UInt(bitPattern: element))
-                }
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { context, _ in
-                if let context { Unmanaged<LatePads>.fromOpaque(context).release() }
-            })
+            { _, context in SignalListener<Void>.call(context, ()) },
+            SignalListener<Void>.context { [self] in completed(id) }, SignalRelease.function)
     }
 
     /// Watches a new pad for EOS: it may be the last pad of its element to end.
-    func appeared(_ pad: UnsafeMutablePointer<GstPad>) {
-        _ = mb_pad_add_probe(
-            pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-            { pad, info, context in
-                guard let pad, let info, let context,
-                    gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_EOS
-                else { return GST_PAD_PROBE_OK }
-                Unmanaged<LatePads>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.ended(pad) }
-                return GST_PAD_PROBE_OK
-            }, Unmanaged.passRetained(self).toOpaque(),
-            { if let context = $0 { Unmanaged<LatePads>.fromOpaque(context).release() } })
+    func appeared(_ pad: Pad) {
+        pad.addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { [self] pad, info in
+            if gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_EOS { ended(pad) }
+            return GST_PAD_PROBE_OK
+        }
     }
 
     /// Runs on a streaming thread, when the EOS event is already stored on the pad.
@@ -102,4 +89,139 @@ extension Pipeline {
     package func onMissedLink(_ body: @escaping @Sendable (MissedLink) -> Bool) {
         bus.judgeMissedLinks(body)
     }
+}
+
+// MARK: Delayed links
+
+/// Makes delayed links, which are made when a pad appears (`decodebin ! videoconvert`), in every
+/// run of a pipeline.
+///
+/// GStreamer's parser makes such a link once, in the first run, and forgets it: a second run would
+/// fail with "not linked". So the links of the first run are recorded and made again.
+final class LateLinks: Sendable {
+    private struct Link {
+        /// The name of the source pad's template: `src_%u`, `audio_%u`.
+        let template: String
+        /// The media type of the stream.
+        let mediaType: String
+        let receiver: Pad
+    }
+    private let links = Mutex<[Link]>([])
+    private let latePads: LatePads?
+
+    private init(_ latePads: LatePads?) { self.latePads = latePads }
+
+    /// Watches `element` for as long as it lives, if it can have such pads.
+    static func watch(_ element: Element, _ latePads: LatePads) {
+        guard hasLatePads(element) else { return }
+        // Elements inside of another element are that element's responsibility.
+        let isOfString = element.isOfString
+        if isOfString { latePads.watch(element) }
+        let links = LateLinks(isOfString ? latePads : nil)
+        element.onSourcePad { links.appeared($0) }
+    }
+
+    static func hasLatePads(_ element: Element) -> Bool {
+        items(of: gst_element_get_pad_template_list(element.pointer)).contains { item in
+            let template = item.assumingMemoryBound(to: GstPadTemplate.self).pointee
+            return template.direction == GST_PAD_SRC && template.presence == GST_PAD_SOMETIMES
+        }
+    }
+
+    /// Runs on a streaming thread, after the parser's own handler.
+    private func appeared(_ pad: Pad) {
+        latePads?.appeared(pad)
+        let name = pad.pointer.pointee.padtemplate?.pointee.name_template
+        let template = name.map { String(cString: $0) } ?? ""
+        let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
+        if let receiver = pad.peer {
+            links.withLock { links in
+                guard !links.contains(where: { $0.receiver.pointer == receiver.pointer }) else {
+                    return
+                }
+                links.append(
+                    Link(template: template, mediaType: mediaType, receiver: receiver))
+            }
+            return
+        }
+        // A receiver that accepts any caps must not get a different stream than in the first run.
+        let alike = links.withLock { $0 }.filter { $0.template == template }
+        for link in alike.filter({ $0.mediaType == mediaType })
+            + alike.filter({ $0.mediaType != mediaType })
+        where !link.receiver.isLinked {
+            if pad.link(to: link.receiver) { return }
+        }
+    }
+}
+
+// MARK: Added elements
+
+/// Decides which elements may be in a pipeline. It is asked about each element that is added later
+/// (`decodebin` adds some when it knows the stream's format), on the thread that adds it.
+package protocol ElementJudge: Sendable {
+    /// Returns whether an element of this factory may be autoplugged; if not, the next candidate is
+    /// used.
+    func allows(factory: String, plugin: String) -> Bool
+    /// Checks an element that is added to the pipeline.
+    ///
+    /// - Throws: ``PipelineError`` with the reason why the element is not allowed. The pipeline
+    ///   fails with it.
+    func judge(_ element: Element) throws(PipelineError)
+}
+
+extension Pipeline {
+    /// Asks `judge` about every element that is added from now on, at any depth, for as long as the
+    /// pipeline lives. Factories that are not allowed are skipped by autoplugging. An element that
+    /// is added all the same makes the pipeline fail, and its state is locked.
+    package func watchElements(_ judge: any ElementJudge) {
+        let watch = ElementWatch(judge, bus)
+        for element in elements { watch.watchChoice(of: element) }
+        mb_on_deep_element_added(
+            bin,
+            { _, _, element, context in
+                guard let element else { return }
+                SignalListener<Element>.call(context, Element(retaining: element))
+            }, SignalListener<Element>.context { watch.added($0) }, SignalRelease.function)
+    }
+}
+
+/// Context of the signal handlers on a pipeline's bins and elements.
+private final class ElementWatch: Sendable {
+    private let judge: any ElementJudge
+    private let bus: Bus
+
+    init(_ judge: any ElementJudge, _ bus: Bus) {
+        self.judge = judge
+        self.bus = bus
+    }
+
+    func added(_ element: Element) {
+        do throws(PipelineError) {
+            try judge.judge(element)
+            watchChoice(of: element)
+        } catch {
+            element.lockState()
+            bus.post(error)
+        }
+    }
+
+    /// Skips factories that are not allowed, if the element autoplugs others.
+    func watchChoice(of element: Element) {
+        let context = Unmanaged.passRetained(self)
+        let connected = mb_on_autoplug_select(
+            element.pointer,
+            { _, _, _, factory, context in
+                guard let factory, let context else { return ElementWatch.take }
+                let name = mb_factory_name(factory).map { String(cString: $0) } ?? ""
+                let plugin = mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
+                return Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                    $0.judge.allows(factory: name, plugin: plugin)
+                } ? ElementWatch.take : ElementWatch.skip
+            }, context.toOpaque(), SignalRelease.function)
+        if connected == 0 { context.release() }
+    }
+
+    /// Values of GstAutoplugSelectResult, which no header declares.
+    private static let take: gint = 0
+    private static let skip: gint = 2
 }

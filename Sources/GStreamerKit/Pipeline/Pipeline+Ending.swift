@@ -73,11 +73,7 @@ extension Pipeline {
     package func fail(_ error: PipelineError) { bus.post(error) }
 
     /// The sources of the string; a bin that contains sources counts as one.
-    private var sources: [Element] {
-        iteratedObjects(gst_bin_iterate_sources(bin)) {
-            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
-        }
-    }
+    private var sources: [Element] { Element.all(of: gst_bin_iterate_sources(bin)) }
 
     private func hasEnded(_ source: Element, orIsFile: Bool) -> Bool {
         let inside = source.children.filter { $0.isLeaf(GST_ELEMENT_FLAG_SOURCE) }
@@ -115,12 +111,7 @@ extension Element {
 
     /// The elements inside, at any depth; empty if it is not a bin.
     fileprivate var children: [Element] {
-        guard isBin else { return [] }
-        return pointer.withMemoryRebound(to: GstBin.self, capacity: 1) { bin in
-            iteratedObjects(gst_bin_iterate_recurse(bin)) {
-                Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
-            }
-        }
+        isBin ? Element.all(of: gst_bin_iterate_recurse(pointer.cast())) : []
     }
 
     private var isBin: Bool { mb_is_a(pointer, gst_bin_get_type()) != 0 }
@@ -136,13 +127,7 @@ extension Element {
 }
 
 extension Pad {
-    fileprivate var hasBegun: Bool {
-        guard let event = gst_pad_get_sticky_event(pointer, GST_EVENT_STREAM_START, 0) else {
-            return false
-        }
-        gst_event_unref(event)
-        return true
-    }
+    fileprivate var hasBegun: Bool { hasPassed(GST_EVENT_STREAM_START) }
 
     /// Whether the downstream element pulls data from this pad, on its own thread.
     fileprivate var isPulled: Bool { pointer.pointee.mode == GST_PAD_MODE_PULL }

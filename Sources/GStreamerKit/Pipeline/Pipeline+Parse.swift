@@ -55,23 +55,19 @@ extension Pipeline {
         _ parsed: UnsafeMutablePointer<GstElement>
     ) -> UnsafeMutablePointer<GstPipeline>? {
         guard mb_is_a(parsed, gst_pipeline_get_type()) != 0 else { return nil }
-        let bin = UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstBin.self)
+        let bin = parsed.cast(to: GstBin.self)
         guard let identity = gst_bin_get_by_name(bin, guardName) else { return nil }
         defer { gst_object_unref(identity) }
         // A string that begins with a link (`! fakesink`) was linked to the guard.
         guard !isLinked(identity) else { return nil }
-        let object = UnsafeMutableRawPointer(identity).assumingMemoryBound(to: GstObject.self)
-        guard let holder = gst_object_get_parent(object) else { return nil }
+        guard let holder = gst_object_get_parent(identity.cast()) else { return nil }
         defer { gst_object_unref(holder) }
         // The parser unwraps a bin of one element: the identity is then directly in the pipeline.
-        let raw = UnsafeMutableRawPointer(holder)
-        let outer = raw == UnsafeMutableRawPointer(parsed) ? UnsafeMutableRawPointer(identity) : raw
-        guard gst_bin_remove(bin, outer.assumingMemoryBound(to: GstElement.self)) != 0 else {
-            return nil
-        }
+        let outer = holder == parsed.cast() ? identity : holder.cast()
+        guard gst_bin_remove(bin, outer) != 0 else { return nil }
         // Sink the floating reference only here: if this returns nil, `discard` does it.
         gst_object_ref_sink(parsed)
-        return UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GstPipeline.self)
+        return parsed.cast()
     }
 
     private static func isLinked(_ element: UnsafeMutablePointer<GstElement>) -> Bool {
@@ -156,14 +152,64 @@ extension Pipeline {
     }
 
     private static func missingElements(_ context: OpaquePointer) -> [String] {
-        guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
-        defer { g_strfreev(names) }
-        var found: [String] = []
-        var index = 0
-        while let name = names[index] {
-            found.append(String(cString: name))
-            index += 1
+        strings(adopting: gst_parse_context_get_missing_elements(context))
+    }
+}
+
+// MARK: Unlinked elements
+
+extension Pipeline {
+    /// Returns an error if an element of the string is not linked on one side and never will be,
+    /// for example because the `!` between two words is missing. `nil` if everything is linked, or
+    /// may still be.
+    package func strandedElement() -> PipelineError? {
+        let all = elements.filter { $0.isOfString }
+        let late = all.filter { LateLinks.hasLatePads($0) }
+        let found = all.compactMap { element -> (Element, Bool)? in
+            // Only a pad that appears later could still be linked to it.
+            let mayBeFed = late.contains { $0.pointer != element.pointer }
+            if !mayBeFed, element.isOpen(GST_PAD_SINK) { return (element, true) }
+            let isSource = element.isOpen(GST_PAD_SRC) && !LateLinks.hasLatePads(element)
+            return isSource ? (element, false) : nil
         }
-        return found
+        guard let (element, isFront) = found.first(where: { $0.1 }) ?? found.first else {
+            return nil
+        }
+        let side = isFront ? "before" : "after"
+        return PipelineError(
+            .linkFailed, element: element.path,
+            message: "nothing is linked to the \(isFront ? "input" : "output") of "
+                + "\"\(element.name)\", in: \(text.onOneLine)",
+            advice: missingLink(before: element).map { "\"\($0)\", with a ! to link them" }
+                ?? "put a ! \(side) it, or remove it")
+    }
+
+    /// Returns the words around the missing `!`, with the `!` inserted; `nil` if they cannot be
+    /// found.
+    private func missingLink(before element: Element) -> String? {
+        let words = PipelineText(text).words
+        for index in words.indices.dropFirst() where words[index] == element.factoryName {
+            guard let previous = words[..<index].lastIndex(where: { !$0.contains("=") }),
+                words[previous] != "!", !words[previous].hasSuffix("("),
+                !words[previous].hasSuffix(".")
+            else { continue }
+            return words[previous...index].joined(separator: " ").replacingLast(
+                " \(words[index])", with: " ! \(words[index])")
+        }
+        return nil
+    }
+}
+
+extension String {
+    fileprivate func replacingLast(_ suffix: String, with other: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) + other : self
+    }
+}
+
+extension Element {
+    /// Whether it has pads of that direction, and none of them is linked.
+    fileprivate func isOpen(_ direction: GstPadDirection) -> Bool {
+        let all = pads(direction)
+        return !all.isEmpty && !all.contains { $0.isLinked }
     }
 }

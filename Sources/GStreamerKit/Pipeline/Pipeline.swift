@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
 /// A pipeline made from a gst-launch string.
@@ -25,10 +26,10 @@ public final class Pipeline: Sendable {
 
     var pointer: UnsafeMutablePointer<GstPipeline> { handle.pointer }
     var element: UnsafeMutablePointer<GstElement> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstElement.self)
+        pointer.cast()
     }
     var bin: UnsafeMutablePointer<GstBin> {
-        UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstBin.self)
+        pointer.cast()
     }
 
     /// Parses a gst-launch string. Everything that gst-launch only warns about is an error here,
@@ -51,11 +52,10 @@ public final class Pipeline: Sendable {
             control.post {
                 // An element may report a new latency while the pipeline is being torn down.
                 guard !ended.flag.load(ordering: .relaxed) else { return }
-                gst_bin_recalculate_latency(
-                    UnsafeMutableRawPointer(handle.pointer).assumingMemoryBound(to: GstBin.self))
+                gst_bin_recalculate_latency(handle.pointer.cast())
             }
         }
-        GStreamer.countAsLiving(UnsafeMutableRawPointer(handle.pointer))
+        GStreamer.countAsLiving(handle.pointer)
         bus.attach(to: handle.pointer)
         for element in elements { LateLinks.watch(element, latePads) }
         dumpGraphs()
@@ -102,6 +102,12 @@ extension Pipeline {
     public func onMessage(_ listener: @escaping @Sendable (BusMessage) -> Void) {
         _ = bus.listen(listener)
     }
+
+    /// Reports every property change as ``BusMessage/property(_:)`` from now on, for as long as the
+    /// pipeline lives: the negotiated caps of every pad, and the `last-message` of elements.
+    package func watchProperties() {
+        _ = gst_element_add_property_deep_notify_watch(element, nil, 1)
+    }
 }
 
 extension Framebuffer {
@@ -115,5 +121,80 @@ extension Framebuffer {
             message: "\(sink) needs a framebuffer (/dev/fb0), and none can be opened",
             advice: "use autovideosink or ximagesink with a display (xvfb-run provides one), or "
                 + "set DFBARGS=system=… to select another DirectFB system")
+    }
+}
+
+// MARK: Elements
+
+extension Pipeline {
+    /// Returns the element of that name, at any depth; `nil` if there is none.
+    public func element(named name: String) -> Element? {
+        gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
+    }
+
+    /// All elements, at any depth, in no particular order.
+    public var elements: [Element] { Element.all(of: gst_bin_iterate_recurse(bin)) }
+
+    /// The sinks of the pipeline itself; an `autovideosink`, not the sink in it.
+    var outerSinks: [Element] { Element.all(of: gst_bin_iterate_sinks(bin)) }
+
+    /// All appsinks, by name.
+    package var appSinks: [String: AppSink] {
+        Dictionary(
+            elements.compactMap { element in AppSink(element).map { (element.name, $0) } },
+            uniquingKeysWith: { a, _ in a })
+    }
+
+    /// All appsrcs, by name.
+    package var appSources: [String: AppSource] {
+        Dictionary(
+            elements.compactMap { element in
+                AppSource(element, queries: queries).map { (element.name, $0) }
+            },
+            uniquingKeysWith: { a, _ in a })
+    }
+
+    /// Whether any source is live, for example a device or a test source with `is-live`. Only
+    /// sources are queried: visualisers always report that they are live, even if their input is
+    /// not. True if there is no source, or if a source does not answer the query.
+    package var hasLiveSource: Bool {
+        let answers = elements.compactMap { element -> Bool? in
+            if element.bool("force-live") { return true }
+            guard !element.klass.contains("Bin"), element.klass.contains("Source") else {
+                return nil
+            }
+            return element.pad("src")?.isLive ?? true
+        }
+        return answers.isEmpty || answers.contains(true)
+    }
+}
+
+// MARK: Graphs
+
+extension Pipeline {
+    /// Writes the pipeline's graph for each state it reaches and each error, as gst-launch does,
+    /// into the directory that `GST_DEBUG_DUMP_DOT_DIR` names; does nothing if it is unset.
+    func dumpGraphs() {
+        guard let directory = getenv("GST_DEBUG_DUMP_DOT_DIR"), directory.pointee != 0 else {
+            return
+        }
+        onMessage { [control, handle, ended] message in
+            let moment: String
+            switch message {
+            case .stateChanged(let state): moment = "\(state)"
+            case .error: moment = "error"
+            default: return
+            }
+            control.post {
+                guard !ended.flag.load(ordering: .relaxed) else { return }
+                gst_debug_bin_to_dot_file_with_ts(
+                    handle.pointer.cast(), GST_DEBUG_GRAPH_SHOW_ALL, "mediabridge.\(moment)")
+            }
+        }
+    }
+
+    /// The pipeline as a graph in the DOT language, with the present caps and properties.
+    public var dot: String {
+        String(adopting: gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL)) ?? ""
     }
 }

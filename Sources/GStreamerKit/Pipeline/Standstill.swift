@@ -161,13 +161,3 @@ extension Element {
         gst_element_get_state(pointer, nil, nil, 0) == GST_STATE_CHANGE_ASYNC
     }
 }
-
-extension Pad {
-    /// The pad's name, for example `sink_0`.
-    fileprivate var name: String {
-        let object = UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GstObject.self)
-        guard let text = gst_object_get_name(object) else { return "" }
-        defer { g_free(text) }
-        return String(cString: text)
-    }
-}

@@ -1,0 +1,198 @@
+package import CMediaBridge
+internal import Glibc
+internal import Synchronization
+
+// MARK: Types and strings
+
+extension UnsafeMutablePointer {
+    /// Returns the pointer as one to a parent type or a derived type, as GObject's cast macros do.
+    func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> {
+        UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
+    }
+}
+
+extension String {
+    /// Copies a string that GLib allocated, and frees it; `nil` for a null pointer.
+    init?(adopting text: UnsafeMutablePointer<gchar>?) {
+        guard let text else { return nil }
+        defer { g_free(text) }
+        self.init(cString: text)
+    }
+}
+
+// MARK: Callbacks
+
+/// The context of a signal's callback: a closure that the object of the signal retains.
+///
+/// The handler gets it as a pointer and calls ``call(_:_:)`` with the type that it was made with.
+package final class SignalListener<Argument>: Sendable {
+    private let body: @Sendable (Argument) -> Void
+
+    private init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
+
+    /// Returns a context that has to be released with ``SignalRelease/function``.
+    package static func context(_ body: @escaping @Sendable (Argument) -> Void)
+        -> UnsafeMutableRawPointer
+    {
+        Unmanaged.passRetained(SignalListener(body)).toOpaque()
+    }
+
+    /// Calls the closure of a context.
+    package static func call(_ context: UnsafeMutableRawPointer?, _ argument: Argument) {
+        guard let context else { return }
+        Unmanaged<SignalListener<Argument>>.fromOpaque(context)._withUnsafeGuaranteedRef {
+            $0.body(argument)
+        }
+    }
+}
+
+/// Releases the contexts of callbacks.
+package enum SignalRelease {
+    /// Called by GObject when the handler of a signal is gone.
+    package static let function:
+        @Sendable @convention(c) (gpointer?, UnsafeMutablePointer<GClosure>?) -> Void = {
+            context, _ in
+            if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+        }
+
+    /// The destroy-notify of every other callback whose context is a retained object.
+    static let destroy: @Sendable @convention(c) (gpointer?) -> Void = { context in
+        if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    }
+}
+
+// MARK: Collections
+
+/// Returns the objects of an iterator, in no particular order; starts again if the collection
+/// changes during the iteration.
+///
+/// - Parameters:
+///   - iterator: Freed by this function; `nil` gives no objects.
+///   - make: Wraps an object; it must take its own reference.
+func iteratedObjects<T>(
+    _ iterator: UnsafeMutablePointer<GstIterator>?, _ make: (UnsafeMutableRawPointer) -> T
+) -> [T] {
+    guard let iterator else { return [] }
+    defer { gst_iterator_free(iterator) }
+    var found: [T] = []
+    var value = GValue()
+    while true {
+        switch gst_iterator_next(iterator, &value) {
+        case GST_ITERATOR_OK:
+            if let object = g_value_get_object(&value) {
+                found.append(make(UnsafeMutableRawPointer(object)))
+            }
+            g_value_unset(&value)
+        case GST_ITERATOR_RESYNC:
+            gst_iterator_resync(iterator)
+            found = []
+        default: return found
+        }
+    }
+}
+
+/// Returns the data of the nodes of a list, in order.
+func items(of list: UnsafePointer<GList>?) -> [UnsafeMutableRawPointer] {
+    var items: [UnsafeMutableRawPointer] = []
+    var next = list
+    while let node = next?.pointee {
+        if let data = node.data { items.append(data) }
+        next = UnsafePointer(node.next)
+    }
+    return items
+}
+
+/// Copies a list of strings that ends with a null pointer, and frees it; `nil` gives no strings.
+func strings(adopting list: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
+    guard let list else { return [] }
+    defer { g_strfreev(list) }
+    var strings: [String] = []
+    while let text = list[strings.count] { strings.append(String(cString: text)) }
+    return strings
+}
+
+// MARK: Log messages
+
+/// Captures GLib log messages of one thread while a closure runs on it.
+///
+/// Some mistakes in a pipeline string raise no error and set no flag, but only log a CRITICAL;
+/// while a string is parsed, that is treated as an error.
+enum LogCapture {
+    private static let active = Atomic<Int>(0)
+    private static let texts = Mutex<[UInt: Said]>([:])
+
+    private struct Said {
+        var critical: [String] = []
+        /// Warnings held back because a later error may explain the problem better.
+        var held: [String] = []
+    }
+
+    /// Called once, when GStreamer starts.
+    static func install() {
+        _ = mb_log_set_default_handler { domain, level, message, _ in
+            let severe = G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue
+            let isSevere = level.rawValue & severe != 0
+            if let message, isSevere || level.rawValue & G_LOG_LEVEL_WARNING.rawValue != 0,
+                LogCapture.take(String(cString: message), isSevere)
+            {
+                return
+            }
+            g_log_default_handler(domain, level, message, nil)
+        }
+    }
+
+    private static func take(_ text: String, _ isSevere: Bool) -> Bool {
+        guard active.load(ordering: .acquiring) > 0, isSevere || text.hasPrefix(formerCaps) else {
+            return false
+        }
+        let thread = UInt(pthread_self())
+        return texts.withLock { texts in
+            guard texts[thread] != nil else { return false }
+            if isSevere {
+                texts[thread]?.critical.append(text)
+            } else {
+                texts[thread]?.held.append(text)
+            }
+            return true
+        }
+    }
+
+    /// Prefix of GStreamer's warning about caps in the syntax of GStreamer 0.10.
+    private static let formerCaps = "0.10-style raw"
+
+    /// Runs `body` and returns its result, with the CRITICALs that it logged on this thread. If
+    /// nothing went wrong, the warnings that were held back are written to the log.
+    static func during<R>(
+        _ body: () -> R, isWrong: (R) -> Bool = { _ in false }
+    ) -> (R, [String]) {
+        let thread = UInt(pthread_self())
+        active.add(1, ordering: .releasing)
+        texts.withLock { $0[thread] = Said() }
+        let result = body()
+        let said = texts.withLock { $0.removeValue(forKey: thread) } ?? Said()
+        active.subtract(1, ordering: .releasing)
+        if said.critical.isEmpty, !isWrong(result) {
+            for text in said.held {
+                g_log_default_handler("GStreamer", G_LOG_LEVEL_WARNING, text, nil)
+            }
+        }
+        return (result, said.critical)
+    }
+}
+
+// MARK: Message digests
+
+/// Message digests of GLib.
+package enum MessageDigest {
+    /// Returns the HMAC-SHA1 of a text (RFC 2104), 20 bytes.
+    package static func hmacSHA1(_ text: String, key: String) -> [UInt8] {
+        let hmac = g_hmac_new(G_CHECKSUM_SHA1, key, gsize(key.utf8.count))
+        defer { g_hmac_unref(hmac) }
+        g_hmac_update(hmac, text, gssize(text.utf8.count))
+        var count: gsize = 20
+        return [UInt8](unsafeUninitializedCapacity: Int(count)) { bytes, initialized in
+            g_hmac_get_digest(hmac, bytes.baseAddress, &count)
+            initialized = Int(count)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import CMediaBridge
+
+/// A message of a pipeline's bus, as a value.
+public enum BusMessage: Sendable {
+    /// Every sink has received EOS.
+    case endOfStream
+    /// An element, or the pipeline itself, has failed.
+    case error(PipelineError)
+    /// An element has posted a warning.
+    case warning(PipelineError)
+    /// The pipeline itself, not one of its elements, reached a state.
+    case stateChanged(PipelineState)
+    /// A change to PAUSED or PLAYING is complete in every element.
+    case asyncDone
+    /// An element's latency changed. The pipeline has already handled it.
+    case latencyChanged
+    /// A network source fills its buffers, in percent.
+    case buffering(Int)
+    /// An element message, with the element's path and the text of its structure.
+    case element(path: String, structure: String)
+    /// A property changed, usually the caps of a pad. Only while a bridge watches properties.
+    case property(PropertyChange)
+    /// Tags reached a sink, or an element found them.
+    case tags(FoundTags)
+    /// Any other message, by GStreamer's name for its type.
+    case other(String)
+}
+
+// MARK: Values
+
+/// A property of an element or a pad that changed, as gst-launch-1.0 prints it with `-v`.
+public struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
+    /// Path of the element or pad, for example
+    /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src`
+    public let path: String
+    /// Name of the property, for example `caps`.
+    public let name: String
+    /// The new value, as GStreamer writes it.
+    public let value: String
+
+    /// One line, for example
+    /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
+    public var description: String { "\(path): \(name) = \(value)" }
+}
+
+extension PropertyChange {
+    init(_ message: UnsafeMutablePointer<GstMessage>) {
+        var object: UnsafeMutablePointer<GstObject>?
+        var name: UnsafePointer<gchar>?
+        var value: UnsafePointer<GValue>?
+        gst_message_parse_property_notify(message, &object, &name, &value)
+        path = object.map { Element.path(of: $0) } ?? ""
+        self.name = name.map { String(cString: $0) } ?? ""
+        self.value = String(adopting: mb_value_text(value)) ?? ""
+    }
+}
+
+/// Tags, as gst-launch-1.0 prints them with `-t`.
+public struct FoundTags: Hashable, Sendable, CustomStringConvertible {
+    /// One tag with its values.
+    public struct Tag: Hashable, Sendable {
+        /// Human-readable name: `title`, `video codec`.
+        public let name: String
+        /// The values as text, as GStreamer writes them.
+        public let values: [String]
+    }
+    /// The object that found the tags: `element "fakesink0"`, `pad "demux:src_0"`.
+    public let finder: String
+    /// The tags, in the order of GStreamer's tag list.
+    public let tags: [Tag]
+
+    /// One line for the finder, and one for each value.
+    public var description: String {
+        let lines = tags.flatMap { tag in
+            tag.values.enumerated().map { index, value in
+                let name = index == 0 ? tag.name : ""
+                return String(repeating: " ", count: max(0, 16 - name.count)) + "\(name): \(value)"
+            }
+        }
+        return (["FOUND TAG      : found by \(finder)."] + lines).joined(separator: "\n")
+    }
+}
+
+extension FoundTags {
+    init?(_ message: UnsafeMutablePointer<GstMessage>) {
+        var list: UnsafeMutablePointer<GstTagList>?
+        gst_message_parse_tag(message, &list)
+        guard let list else { return nil }
+        defer { mb_tag_list_unref(list) }
+        var found: [Tag] = []
+        for index in 0..<gst_tag_list_n_tags(list) {
+            guard let tag = gst_tag_list_nth_tag_name(list, UInt32(index)) else { continue }
+            let values = (0..<gst_tag_list_get_tag_size(list, tag)).compactMap {
+                String(adopting: mb_tag_text(list, tag, $0))
+            }
+            let name = gst_tag_get_nick(tag).map { String(cString: $0) } ?? String(cString: tag)
+            found.append(Tag(name: name, values: values))
+        }
+        guard !found.isEmpty else { return nil }
+        tags = found
+        finder = Self.finder(message.pointee.src)
+    }
+
+    private static func finder(_ source: UnsafeMutablePointer<GstObject>?) -> String {
+        guard let source, let name = String(adopting: gst_object_get_name(source)) else {
+            return "unknown object"
+        }
+        if mb_is_a(source, gst_element_get_type()) != 0 { return "element \"\(name)\"" }
+        guard mb_is_a(source, gst_pad_get_type()) != 0 else { return "object \"\(name)\"" }
+        let pad = Pad(retaining: source.cast())
+        return "pad \"\(pad.element?.name ?? ""):\(name)\""
+    }
+}
+
+// MARK: Missed links
+
+/// A delayed link, one that was to be made when a pad appears (`decodebin ! vp8enc`), that can
+/// never be made.
+package struct MissedLink: Sendable {
+    /// Says what is wrong, and which streams exist instead.
+    package let error: PipelineError
+    /// The name of the element that waits for a stream.
+    package let receiver: String
+
+    /// - Parameters:
+    ///   - warning: GStreamer's `Delayed linking failed`.
+    ///   - element: The element that has no such pad.
+    ///   - missing: The missing plugin that was reported before, if any.
+    ///   - former: Advice about names of GStreamer 0.10 in the string.
+    init(
+        _ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?,
+        former: String?
+    ) {
+        // "failed delayed linking some pad of GstMatroskaDemux named d to some pad of GstVP8Dec
+        // named x"
+        let receiver =
+            (warning.debug ?? "").split(whereSeparator: \.isWhitespace).last
+            .map(String.init) ?? ""
+        let giver = element.map { "\"\($0.name)\" (\($0.factoryName))" } ?? "the element"
+        let types = Set(element?.sourcePads.map(\.mediaType) ?? []).subtracting([""]).sorted()
+        var error = warning
+        error.message =
+            "\(giver) has no stream for \"\(receiver)\"\(element?.wish(ofSibling: receiver) ?? "")"
+            + (types.isEmpty ? "" : ": it produces \(types.joined(separator: ", "))")
+        error.debug = "\(warning.message) \(warning.debug ?? "")"
+        error.advice =
+            missing?.advice ?? former
+            ?? "use a decoder or parser for one of its streams, or remove this branch"
+        self.error = error
+        self.receiver = receiver
+    }
+}
+
+extension PipelineError {
+    /// Whether it is GStreamer's `Delayed linking failed`, in any language.
+    package var isMissedLink: Bool {
+        domain == g_quark_to_string(gst_parse_error_quark()).map { String(cString: $0) }
+            && domainCode == Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
+    }
+}
+
+extension Element {
+    /// Returns a phrase about the caps of an appsink in the same bin, if it restricts them:
+    /// `, which accepts audio/x-raw`.
+    fileprivate func wish(ofSibling name: String) -> String? {
+        guard let parent = gst_object_get_parent(pointer.cast()) else { return nil }
+        defer { gst_object_unref(parent) }
+        guard mb_is_a(parent, gst_bin_get_type()) != 0,
+            let sibling = gst_bin_get_by_name(parent.cast(), name),
+            let caps = AppSink(Element(adopting: sibling))?.ownCaps, !caps.isAny
+        else { return nil }
+        return ", which accepts \(caps.mediaType)"
+    }
+}
+
+extension Pad {
+    /// The media type of the current or possible caps, for example `video/x-h264`; empty if it is
+    /// unknown.
+    fileprivate var mediaType: String {
+        let type = currentOrPossibleCaps?.mediaType ?? ""
+        return type == "ANY" ? "" : type
+    }
+}

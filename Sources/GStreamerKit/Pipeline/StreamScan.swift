@@ -1,0 +1,168 @@
+internal import CMediaBridge
+internal import Synchronization
+
+/// Corrections for reading fragmented MPEG-4 with `qtdemux` 1.22, which applies an edit list to a
+/// whole track although it was written for the first fragment only.
+package struct FragmentReading: Hashable, Sendable {
+    /// Bytes that hide the edit lists, by offset in the file.
+    package var patches: [Int: [UInt8]]
+    /// The effect of the hidden edit lists: nanoseconds by which a track starts later, by the name
+    /// of the demuxer's pad.
+    package var delays: [String: Int64]
+
+    /// Creates the corrections from their parts.
+    package init(patches: [Int: [UInt8]], delays: [String: Int64]) {
+        self.patches = patches
+        self.delays = delays
+    }
+}
+
+/// Reads all streams of a file to the end without decoding, and records the running time of each
+/// unit.
+///
+/// Each scan can be run once. Thread: any but a streaming thread.
+package final class StreamScan: Sendable {
+    /// One stream that the demuxer found.
+    package struct Stream: Hashable, Sendable {
+        /// The name of the demuxer's pad, for example `video_0`.
+        package let pad: String
+        /// The media type, for example `video/x-h264`.
+        package let mediaType: String
+        /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without
+        /// one.
+        package fileprivate(set) var times: [Int64?] = []
+        /// Size of all units, in bytes.
+        package fileprivate(set) var bytes = 0
+    }
+
+    private let pipeline: Pipeline
+    private let tally: UnitCollector
+    private let announced = Mutex<ClockTime?>(nil)
+
+    /// Prepares a scan of the file at `path`.
+    ///
+    /// - Parameters:
+    ///   - path: The file to read.
+    ///   - demuxer: Factory name of the demuxer.
+    ///   - parsers: Factory names of parsers by media type, for containers that do not keep units
+    ///     whole: transport streams.
+    ///   - fragments: Corrections for fragmented MPEG-4; `nil` for any other file.
+    ///   - limit: Number of buffers per stream, headers included, after which the scan ends; `nil`
+    ///     to read to the end of the file.
+    /// - Throws: ``PipelineError`` if an element is missing.
+    package init(
+        of path: String, demuxer: String, parsers: [String: String] = [:],
+        fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
+    ) throws(PipelineError) {
+        let pipeline = try Pipeline(parsing: "filesrc name=file ! \(demuxer) name=streams")
+        pipeline.element(named: "file")?.set(literally: "location", path)
+        if let fragments {
+            pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
+        }
+        let tally = UnitCollector(parsers: parsers, fragments: fragments, limit: limit)
+        self.pipeline = pipeline
+        self.tally = tally
+        pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
+    }
+
+    /// Number of units read so far, in all streams.
+    package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
+
+    /// The duration that the file states; `nil` if it states none, or before ``run()`` returned.
+    package var duration: ClockTime? { announced.withLock { $0 } }
+
+    /// Reads to the end. Cancelling the task ends the scan early.
+    ///
+    /// - Returns: The streams, in the order in which the demuxer found them.
+    /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
+    package func run() async throws(PipelineError) -> [Stream] {
+        try await pipeline.runToEnd { pipeline in
+            announced.withLock { $0 = pipeline.queryDuration() }
+        }
+        return tally.streams.withLock { $0 }
+    }
+
+    /// Collects the units on the streaming threads.
+    private final class UnitCollector: Sendable {
+        let streams = Mutex<[Stream]>([])
+        private let parsers: [String: String]
+
+        private let fragments: FragmentReading?
+        private let limit: Int?
+
+        init(parsers: [String: String], fragments: FragmentReading?, limit: Int?) {
+            self.limit = limit
+            self.parsers = parsers
+            self.fragments = fragments
+        }
+
+        /// Runs on a streaming thread.
+        func appeared(_ pad: Pad) {
+            let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
+            let parser = parsers[mediaType].map { "\($0) ! " } ?? ""
+            var error: UnsafeMutablePointer<GError>?
+            guard
+                let end = gst_parse_bin_from_description(
+                    "\(parser)fakesink name=end sync=false async=false "
+                        + "num-buffers=\(limit ?? -1)", 1, &error)
+            else {
+                if let error { g_error_free(error) }
+                return
+            }
+            let sink = gst_bin_get_by_name(end.cast(), "end").map { Element(adopting: $0) }
+            let index = streams.withLock { streams in
+                streams.append(Stream(pad: pad.name, mediaType: mediaType))
+                return streams.count - 1
+            }
+            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
+                self?.streams.withLock { streams in
+                    streams[index].times.append(time)
+                    streams[index].bytes += bytes
+                }
+            }
+            guard let demuxer = pad.element,
+                let holder = gst_object_get_parent(demuxer.pointer.cast())
+            else { return }
+            defer { gst_object_unref(holder) }
+            gst_bin_add(holder.cast(), end.cast())
+            gst_element_sync_state_with_parent(end.cast())
+            if let fragments {
+                pad.keepFirstFormat()
+                if mediaType.hasPrefix("audio/") { pad.keepApart() }
+                pad.delay(by: fragments.delays[pad.name] ?? 0)
+            }
+            if let entry = Element(retaining: end.cast()).pad("sink") { _ = pad.link(to: entry) }
+        }
+    }
+}
+
+extension Pipeline {
+    /// Plays to the end, then goes to NULL. Cancelling the task ends it early, with
+    /// ``PipelineError/Code/interrupted``.
+    ///
+    /// - Parameter atEnd: Called at the end, before the pipeline goes to NULL.
+    /// - Throws: ``PipelineError``: the first error that is posted.
+    package func runToEnd(
+        atEnd: (Pipeline) -> Void = { _ in }
+    ) async throws(PipelineError) {
+        let messages = self.messages
+        var failure: PipelineError?
+        do throws(PipelineError) {
+            try await setState(.playing)
+            reading: for await message in messages {
+                switch message {
+                case .endOfStream:
+                    atEnd(self)
+                    break reading
+                case .error(let error): throw error
+                default: break
+                }
+            }
+            if !hasEnded {
+                failure = PipelineError(.interrupted, message: "the file was not read to its end")
+            }
+        } catch { failure = error }
+        do throws(PipelineError) { try await setState(.null) } catch { failure = failure ?? error }
+        if let failure { throw failure }
+    }
+}
