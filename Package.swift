@@ -74,8 +74,8 @@ let package = Package(
             name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
             swiftSettings: settings),
         // RTC concepts: frames, times, sources, sinks, consumers. No C.
-        .target(name: "MediaCore", swiftSettings: settings),
-        // Scheduling and routing of frames: gates and fan-out. No C.
+        .target(name: "MediaCore", dependencies: ["MediaBasics"], swiftSettings: settings),
+        // Scheduling and routing of frames. No C.
         .target(
             name: "BridgeEngine", dependencies: ["MediaCore", "MediaBasics"],
             swiftSettings: settings),

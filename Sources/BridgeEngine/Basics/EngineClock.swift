@@ -31,19 +31,21 @@ struct EngineClock: Sendable {
     /// The current running time.
     var now: MediaTime { clockTime() - origin }
 
-    /// Hands a frame to a codec. If time comes only from the sources, it is offered again every
-    /// millisecond while the codec is full: a codec does not report when it has room again.
+    /// Hands a frame to a codec. If time comes only from the sources, it waits while the codec is
+    /// full.
     ///
-    /// - Parameter limit: The longest wait.
+    /// - Parameters:
+    ///   - limit: The longest wait.
+    ///   - room: Signalled when the codec may have room again.
     func offer(
-        for limit: Duration, _ attempt: () -> FrameDisposition
+        for limit: Duration, room: MonotonicSignal, _ attempt: () -> FrameDisposition
     ) -> FrameDisposition {
         let end = timeline.now + limit
-        var disposition = attempt()
-        while isOffline, disposition == .queueFull, timeline.now < end {
-            MonotonicSignal().wait(for: .milliseconds(1), on: timeline)
-            disposition = attempt()
+        while true {
+            let disposition = attempt()
+            guard isOffline, disposition == .queueFull,
+                room.wait(for: end - timeline.now, on: timeline)
+            else { return disposition }
         }
-        return disposition
     }
 }

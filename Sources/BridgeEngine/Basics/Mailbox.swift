@@ -218,9 +218,8 @@ final class Mailbox<Item: Sendable>: Sendable {
                 state.isDraining = false
                 return (nil, nil)
             }
-            // At half, so that a fast poster is not woken for each item.
-            let wakes = state.items.count <= depth / 2 && !state.waiting.isEmpty
-            return (item, wakes ? state.waiting.removeFirst() : nil)
+            let hasRoom = state.items.count < depth && !state.waiting.isEmpty
+            return (item, hasRoom ? state.waiting.removeFirst() : nil)
         }
         waiter?.signal()
         return item

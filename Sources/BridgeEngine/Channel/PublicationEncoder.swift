@@ -148,7 +148,9 @@ final class PublicationEncoder: Sendable {
             encoder.requestKeyFrame()
         }
         state.withLock { $0.inside += 1 }
-        let disposition = clock.offer(for: queueTimeout) { encoder.encode(frame) }
+        let disposition = clock.offer(for: queueTimeout, room: encoder.room) {
+            encoder.encode(frame)
+        }
         if !disposition.isAccepted { state.withLock { $0.inside -= 1 } }
         return disposition
     }

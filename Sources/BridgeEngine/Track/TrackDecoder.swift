@@ -171,7 +171,7 @@ final class TrackDecoder: Sendable {
     }
 
     private func give(_ unit: EncodedVideoFrame, to decoder: any VideoDecoder) {
-        let disposition = clock.offer(for: queueTimeout) { decoder.decode(unit) }
+        let disposition = clock.offer(for: queueTimeout, room: decoder.room) { decoder.decode(unit) }
         if case .dropped(let cause) = disposition { lose(cause) }
     }
 

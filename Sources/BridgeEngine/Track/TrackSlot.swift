@@ -30,18 +30,12 @@ struct TrackSlot {
         var timer: OneShotTimer?
         /// Distinguishes the current timer from earlier ones.
         var number = 0
-        /// The number of attempts since the source last delivered for the recovery time.
-        var attempts = 0
-        /// The time of the latest attempt, and how many frames of the source had been accepted
-        /// before it.
-        var resumed: (at: MediaTime, frames: Int)?
+        var attempts = RestartAttempts()
 
         mutating func cancel() {
             timer?.cancel()
-            timer = nil
+            (timer, attempts) = (nil, RestartAttempts())
             number += 1
-            attempts = 0
-            resumed = nil
         }
     }
 }

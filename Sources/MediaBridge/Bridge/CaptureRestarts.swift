@@ -13,10 +13,7 @@ final class CaptureRestarts: Sendable {
         var isDown = false
         /// Why it ended while it was being started.
         var pending: PipelineError?
-        /// Consecutive attempts so far.
-        var attempts = 0
-        /// When it was started last, and the samples that it had delivered by then.
-        var resumed: (at: MediaTime, samples: Int)?
+        var attempts = RestartAttempts()
         /// What it had delivered at the last check, and the checks without a sample since.
         var seen = (samples: 0, silentChecks: 0)
         var isOver = false
@@ -113,7 +110,12 @@ final class CaptureRestarts: Sendable {
         var reason = first
         while true {
             await takeDown()
-            guard let (attempt, delay) = nextAttempt() else { return run.fail(reason) }
+            let (now, samples) = (MediaTime(SharedClock.now), arrivedSamples)
+            guard
+                let (attempt, delay) = state.withLock({
+                    $0.attempts.next(policy, at: now, delivered: samples)
+                })
+            else { return run.fail(reason) }
             run.tell(.restarting(capture: name, attempt: attempt, delay: delay, because: reason))
             if await over.wait(for: delay) { return }
             do throws(PipelineError) {
@@ -130,24 +132,10 @@ final class CaptureRestarts: Sendable {
         do throws(PipelineError) { try await capture.leave() } catch { run.note(error) }
     }
 
-    private func nextAttempt() -> (number: Int, delay: Duration)? {
-        let (now, samples) = (MediaTime(SharedClock.now), arrivedSamples)
-        return state.withLock { state in
-            let hasRecovered =
-                state.resumed.map {
-                    samples > $0.samples && now - $0.at >= MediaTime(policy.recoveryTime)
-                } ?? true
-            if hasRecovered { state.attempts = 0 }
-            guard let delay = policy.delay(after: state.attempts) else { return nil }
-            state.attempts += 1
-            return (state.attempts, delay)
-        }
-    }
-
     private func bringUp() async throws(PipelineError) {
         state.withLock { state in
             state.pending = nil
-            state.resumed = (MediaTime(SharedClock.now), arrivedSamples)
+            state.attempts.begin(at: MediaTime(SharedClock.now), delivered: arrivedSamples)
         }
         capture.prepareToGoOn()
         try await capture.pipeline.setState(.playing)

@@ -38,8 +38,7 @@ final class PipelineDecoder: VideoDecoder {
     /// Sent when a unit leaves the queue, and after a restart and the end: ``decode(_:)`` may now
     /// accept a unit that it refused.
     let change = Signal()
-    /// The same for a thread that waits.
-    private let room = MonotonicSignal()
+    let room = MonotonicSignal()
     /// Restarts run on this queue.
     private let control = SerialQueue(label: "mediabridge.decoder")
     /// Maximum number of queued units: half a second of most streams.

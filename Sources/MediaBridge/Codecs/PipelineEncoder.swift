@@ -19,6 +19,7 @@ final class PipelineEncoder: VideoEncoder {
         var last: MediaTime?
     }
     private let state = Mutex(State())
+    let room = MonotonicSignal()
     /// Maximum number of frames that wait.
     private static let depth = 4
     private static let stateDeadline = Duration.seconds(3).asDefaultDeadline
@@ -38,6 +39,7 @@ final class PipelineEncoder: VideoEncoder {
         self.element = element
         units = Units(to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
+        source.onDeparture { [room] in room.signal() }
         if let interval = ClockTime(MediaTime(settings.keyFrameInterval)) {
             source.forceKeyFrames(every: interval)
         }
@@ -102,6 +104,7 @@ final class PipelineEncoder: VideoEncoder {
             return state.isOpen
         }
         units.ended()
+        room.signal()
         guard wasOpen else { return }
         // On a separate queue: the consumer may call `stop`.
         SerialQueue(label: "mediabridge.failure").async { [units] in

@@ -1,3 +1,5 @@
+package import MediaBasics
+
 /// The media library that an engine uses: its clock, converters, decoders and default sources.
 package protocol MediaBackend: Sendable {
     /// Returns the time of the clock to which ``LiveTiming/clockOrigin`` of its captures refers.
@@ -178,6 +180,10 @@ package protocol VideoEncoder: Sendable {
     ///   after ``stop()``.
     func encode(_ frame: VideoFrame) -> FrameDisposition
 
+    /// Signalled when ``encode(_:)`` may accept a frame again that it refused as
+    /// ``DropCause/queueFull``. One waiter.
+    var room: MonotonicSignal { get }
+
     /// Makes the next frame a key frame.
     func requestKeyFrame()
 
@@ -204,6 +210,10 @@ package protocol VideoDecoder: Sendable {
     ///   codec; ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed``
     ///   after ``stop()``.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
+
+    /// Signalled when ``decode(_:)`` may accept a unit again that it refused as
+    /// ``DropCause/queueFull``. One waiter.
+    var room: MonotonicSignal { get }
 
     /// The number of accepted units that are known to have produced no picture: damaged units, and
     /// units that refer to a missing unit.

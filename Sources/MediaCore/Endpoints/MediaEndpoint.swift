@@ -84,6 +84,39 @@ public struct RestartPolicy: Hashable, Sendable {
     }
 }
 
+/// Counts the attempts to start a source again that has failed.
+package struct RestartAttempts: Sendable {
+    /// The number of attempts since the source last recovered.
+    private var count = 0
+    /// The time of the latest attempt, and what the source had delivered before it.
+    private var latest: (at: MediaTime, delivered: Int)?
+
+    package init() {}
+
+    /// Returns the number of the next attempt and the delay before it; `nil` if there is to be none.
+    ///
+    /// A source that has delivered for ``RestartPolicy/recoveryTime`` since the latest attempt has
+    /// recovered, and its attempts are counted from the first again. One that fails after ten frames
+    /// each time has not recovered.
+    ///
+    /// - Parameter delivered: The number of frames that the source has delivered so far.
+    package mutating func next(
+        _ policy: RestartPolicy, at now: MediaTime, delivered: Int
+    ) -> (number: Int, delay: Duration)? {
+        if let latest, delivered > latest.delivered,
+            now - latest.at >= MediaTime(policy.recoveryTime)
+        {
+            count = 0
+        }
+        guard let delay = policy.delay(after: count) else { return nil }
+        count += 1
+        return (count, delay)
+    }
+
+    /// Notes that an attempt begins.
+    package mutating func begin(at now: MediaTime, delivered: Int) { latest = (now, delivered) }
+}
+
 /// What happens to a frame that arrives while a queue is full.
 public enum WhenFull: Sendable {
     /// The behaviour that suits the source of the frame: see the property that takes this value.

@@ -50,29 +50,20 @@ extension MediaEngine {
         guard let policy = configuration.restart, let slot = slots[id], slot.host === host,
             slot.restarts.timer == nil, !host.isGivenUp
         else { return }
-        let done = hasRecovered(host, slot.restarts, policy) ? 0 : slot.restarts.attempts
-        guard let delay = policy.delay(after: done) else { return }
+        guard
+            let (attempt, delay) = slots[id]?.restarts.attempts.next(
+                policy, at: clock.now, delivered: host.port.accepted)
+        else { return }
         let number = slot.restarts.number + 1
-        slots[id]?.restarts.attempts = done + 1
         slots[id]?.restarts.number = number
         slots[id]?.restarts.timer = OneShotTimer(after: delay, on: clock.timeline) { [weak self] in
             ControlTask.start { [weak self] in
-                await self?.attempt(number, done + 1, host, id)
+                await self?.restart(number, attempt, host, id)
             }
         }
     }
 
-    /// Returns whether a failed source had delivered for the recovery time since its last restart.
-    /// One that fails after ten frames each time has not recovered.
-    private func hasRecovered(
-        _ host: VideoSourceHost, _ restarts: TrackSlot.Restarts, _ policy: RestartPolicy
-    ) -> Bool {
-        guard let resumed = restarts.resumed else { return false }
-        return host.port.accepted > resumed.frames
-            && clock.now - resumed.at >= MediaTime(policy.recoveryTime)
-    }
-
-    private func attempt(
+    private func restart(
         _ number: Int, _ attempt: Int, _ host: VideoSourceHost, _ id: TrackID
     ) async {
         do throws(EngineError) { try await enter() } catch { return }
@@ -83,7 +74,7 @@ extension MediaEngine {
         }
         slots[id]?.restarts.timer = nil
         hub.post(.sourceRestarting(id, attempt: attempt))
-        slots[id]?.restarts.resumed = (clock.now, host.port.accepted)
+        slots[id]?.restarts.attempts.begin(at: clock.now, delivered: host.port.accepted)
         do throws(EngineError) {
             try await restart(host, id, reopening: true)
         } catch {

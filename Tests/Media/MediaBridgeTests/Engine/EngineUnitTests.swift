@@ -1,5 +1,6 @@
 import BridgeEngine
 import Foundation
+import MediaBasics
 import Synchronization
 import TestSupport
 import Testing
@@ -35,6 +36,7 @@ import Testing
                 (self.decoder, self.owner) = (decoder, owner)
             }
             func decode(_ unit: EncodedVideoFrame) -> FrameDisposition { decoder.decode(unit) }
+            var room: MonotonicSignal { decoder.room }
             var lostUnits: Int { decoder.lostUnits }
             var pictureSurplus: Int { decoder.pictureSurplus }
             func drain() { decoder.drain() }

@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBasics
 import MediaCore
 import Synchronization
 
@@ -39,6 +40,7 @@ final class ScriptedDecoders: Sendable {
         private let consumer: any VideoFrameConsumer
         private let owner: ScriptedDecoders
         private let lost = Atomic<Int>(0)
+        let room = MonotonicSignal()
 
         init(
             _ codec: VideoCodec, _ consumer: any VideoFrameConsumer,

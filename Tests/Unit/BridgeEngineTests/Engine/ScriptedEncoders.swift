@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBasics
 import MediaCore
 import Synchronization
 
@@ -41,6 +42,7 @@ final class ScriptedEncoders: Sendable {
         private let codec: VideoCodec
         private let consumer: any VideoFrameConsumer
         private let owner: ScriptedEncoders
+        let room = MonotonicSignal()
         private let state = Mutex((isKey: true, isOpen: true, number: UInt8(0)))
 
         init(
