@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The video format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
 /// each caps, and shared by all frames that have them.
 final class FrameLayout: Sendable {
@@ -51,6 +53,13 @@ extension VideoFormat {
                 info.pixelAspectRatio.numerator, info.pixelAspectRatio.denominator),
             colorimetry: info.colorimetry)
     }
+
+    /// Returns GStreamer's default layout of this format's planes.
+    ///
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not know.
+    public func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
+        try FrameLayout.of(self).planes
+    }
 }
 
 extension VideoInfo {
@@ -67,15 +76,107 @@ extension VideoInfo {
             ),
             colorimetry: format.colorimetry)
     }
-}
 
-extension VideoInfo {
     /// The default layout in MediaCore's type.
-    var defaultPlanes: [VideoPlaneLayout] {
+    fileprivate var defaultPlanes: [VideoPlaneLayout] {
         planeLayouts.map { plane in
             VideoPlaneLayout(
                 offset: plane.offset, stride: plane.stride, rows: plane.rows, width: plane.width,
                 pixelStride: plane.pixelStride, depth: plane.depth)
         }
+    }
+}
+
+// MARK: Audio
+
+/// The audio format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
+/// each caps, and shared by all frames that have them.
+final class AudioFrameLayout: Sendable {
+    let info: AudioInfo
+    let format: AudioFormat
+    var caps: Caps { info.caps }
+
+    /// Returns `nil` for a sample format that ``AudioSampleFormat`` does not have.
+    init?(_ info: AudioInfo) {
+        guard let format = AudioFormat(info) else { return nil }
+        self.info = info
+        self.format = format
+    }
+
+    private init(_ format: AudioFormat) throws(PipelineError) {
+        self.info = try AudioInfo(format)
+        self.format = format
+    }
+
+    /// Returns the layout that GStreamer gives to a format.
+    ///
+    /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
+    static func of(_ format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
+        try recent.value(for: format)
+    }
+
+    private static let recent = RecentlyMade<AudioFormat, AudioFrameLayout> {
+        format throws(PipelineError) in try AudioFrameLayout(format)
+    }
+}
+
+extension AudioFormat {
+    /// Creates the format that raw audio caps describe; `nil` for a sample format that
+    /// ``AudioSampleFormat`` does not have.
+    init?(_ info: AudioInfo) {
+        guard let sampleFormat = AudioSampleFormat(rawValue: info.format) else { return nil }
+        self.init(
+            sampleFormat, sampleRate: info.rate, channels: info.channels,
+            layout: info.isPlanar ? .planar : .interleaved, channelMask: info.channelMask)
+    }
+}
+
+extension AudioInfo {
+    /// Creates GStreamer's description of a format.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a rate, a number of
+    ///   channels or a channel mask that GStreamer does not accept.
+    convenience init(_ format: AudioFormat) throws(PipelineError) {
+        try self.init(
+            format: format.sampleFormat.rawValue, rate: format.sampleRate,
+            channels: format.channels, channelMask: format.channelMask,
+            isPlanar: format.layout == .planar)
+    }
+}
+
+// MARK: Cache
+
+/// The most recently made layouts or caps, so that a frame in Swift memory costs no new caps.
+/// Thread: any.
+final class RecentlyMade<Key: Equatable & Sendable, Value: Sendable>: Sendable {
+    // A list of pairs and not of values: a layout's own format has defaults filled in.
+    private let latest = Mutex<[(key: Key, value: Value)]>([])
+    private let make: @Sendable (Key) throws(PipelineError) -> Value
+    /// Maximum number of values kept.
+    private static var capacity: Int { 8 }
+
+    init(_ make: @escaping @Sendable (Key) throws(PipelineError) -> Value) {
+        self.make = make
+        GStreamer.onShutDown { [weak self] in self?.latest.withLock { $0 = [] } }
+    }
+
+    /// Returns the value for a key, and makes it if it is none of the most recent ones.
+    ///
+    /// - Throws: What making it throws.
+    func value(for key: Key) throws(PipelineError) -> Value {
+        // Not `first(where:)`, which copies every pair that it looks at.
+        let known = latest.withLock { latest -> Value? in
+            for place in latest.indices where latest[place].key == key {
+                return latest[place].value
+            }
+            return nil
+        }
+        if let known { return known }
+        let fresh = try make(key)
+        latest.withLock { latest in
+            if latest.count >= Self.capacity { latest.removeFirst() }
+            latest.append((key, fresh))
+        }
+        return fresh
     }
 }

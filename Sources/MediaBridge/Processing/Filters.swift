@@ -1,3 +1,37 @@
+internal import Synchronization
+
+/// The names of filters, as `--filter` and pipeline files use them.
+public enum FilterName {
+    /// Every name, with a description of the filter.
+    public static let all: [(name: String, meaning: String)] = [
+        ("grayscale", "black and white; the luma of YUV does not change"),
+        ("mirror", "swaps left and right"),
+        ("rotate=90|180|270", "rotates clockwise, in degrees"),
+    ]
+
+    /// Returns the filter with the name `text`: `grayscale`, `mirror`, `rotate=90`.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown name.
+    public static func filter(
+        _ text: String
+    ) throws(PipelineError) -> any VideoProcessor & Sendable {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first.map(String.init) ?? "", parts.count > 1 ? String(parts[1]) : nil) {
+        case ("grayscale", nil): return GrayscaleFilter()
+        case ("mirror", nil): return FlipFilter(.mirror)
+        case ("rotate", "90"?): return FlipFilter(.rotate90)
+        case ("rotate", "180"?): return FlipFilter(.rotate180)
+        case ("rotate", "270"?): return FlipFilter(.rotate270)
+        default:
+            throw PipelineError(
+                .badValue, message: "no filter \"\(text)\"",
+                advice: "one of " + all.map(\.name).joined(separator: ", "))
+        }
+    }
+}
+
+// MARK: Flip
+
 /// Rotates or mirrors the picture. The pixel format does not change.
 ///
 /// Rotations, and the mirror in formats whose samples are packed across pixels, are made by
@@ -90,6 +124,57 @@ extension VideoInfo {
             let strides = Set(components.filter { $0.plane == index }.map(\.pixelStride))
             return strides.count == 1 && strides == [planes[index].pixelStride]
                 && [1, 2, 4].contains(planes[index].pixelStride)
+        }
+    }
+}
+
+// MARK: Memory
+
+/// Frames for the result of a filter that cannot write in place. Thread: any.
+///
+/// Keeps the memory of as many frames as were in use at once, until the format changes.
+final class FramePool: Sendable {
+    private let latest = Mutex<(layout: FrameLayout, pool: BufferPool)?>(nil)
+
+    /// Returns a frame with uninitialised pixels in GStreamer's default layout, and with everything
+    /// else of `frame`; `nil` if there is none: for a frame whose buffer carries what only a copy
+    /// of it keeps, and if there is no memory.
+    func frame(like frame: VideoFrame) throws(PipelineError) -> VideoFrame? {
+        guard let storage = frame.storage as? BufferFrameStorage, !storage.buffer.hasAttachments
+        else { return nil }
+        let layout = storage.layout
+        let known = latest.withLock { latest in
+            latest.flatMap { $0.layout === layout ? $0.pool : nil }
+        }
+        guard let pool = known ?? BufferPool(layout.info) else { return nil }
+        if known == nil {
+            // The replaced pool is released outside of the lock.
+            _ = latest.withLock { latest in
+                defer { latest = (layout, pool) }
+                return latest
+            }
+        }
+        guard let buffer = pool.buffer(like: storage.buffer) else { return nil }
+        return frame.replacingPixels(BufferFrameStorage(buffer, layout))
+    }
+}
+
+extension MutableVideoPlanes {
+    /// Sets the bytes between the rows of a plane to zero: memory that is used again would show
+    /// what it held before.
+    mutating func clearPadding(_ index: Int) {
+        let plane = self[index]
+        let layout = plane.layout
+        let length = layout.rowBytes
+        guard layout.stride > length else { return }
+        plane.withUnsafeMutableBytes { bytes in
+            for y in 0..<layout.rows {
+                let start = y * layout.stride + length
+                let end = min(start + layout.stride - length, bytes.count)
+                guard start < end else { continue }
+                UnsafeMutableRawBufferPointer(rebasing: bytes[start..<end])
+                    .initializeMemory(as: UInt8.self, repeating: 0)
+            }
         }
     }
 }

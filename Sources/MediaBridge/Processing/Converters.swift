@@ -1,9 +1,68 @@
 internal import Synchronization
 
+/// Converts frames with GStreamer's own converters, on the caller's thread.
+///
+/// It keeps one chain for each of the last few pairs of caps and conversion, so that a stream that
+/// alternates between formats, or several receivers, need no new chain for every frame. Thread:
+/// any. Each chain converts one frame at a time; other callers wait.
+final class FrameConverter: VideoConverter {
+    private struct Entry: Sendable {
+        /// Kept alive, so that no other caps object can have the same identity (address).
+        var caps: Caps
+        let conversion: VideoConversion
+        let chain: ConverterChain
+    }
+    /// In order of use, the most recently used last.
+    private let entries = Mutex<[Entry]>([])
+    /// Maximum number of chains kept.
+    static let capacity = 8
+
+    func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
+        guard target.changes(frame.format) else { return frame }
+        let wrapped = try frame.wrapped()
+        let caps = wrapped.caps
+        let chain = try known(caps, target) ?? add(caps, target, frame.format)
+        return try chain.convert(frame, wrapped)
+    }
+
+    var chains: Int { entries.withLock { $0.count } }
+
+    private func known(_ caps: Caps, _ conversion: VideoConversion) -> ConverterChain? {
+        entries.withLock { entries in
+            // Comparing identities is cheap, so it comes first; two streams may have equal but
+            // distinct caps.
+            let place =
+                entries.lastIndex {
+                    $0.caps.identity == caps.identity && $0.conversion == conversion
+                }
+                ?? entries.lastIndex { $0.conversion == conversion && $0.caps.isEqual(to: caps) }
+            guard let place else { return nil }
+            var entry = entries.remove(at: place)
+            entry.caps = caps
+            entries.append(entry)
+            return entry.chain
+        }
+    }
+
+    private func add(
+        _ caps: Caps, _ conversion: VideoConversion, _ format: VideoFormat
+    ) throws -> ConverterChain {
+        let entry = Entry(
+            caps: caps, conversion: conversion,
+            chain: try ConverterChain(for: caps, format, conversion))
+        // The evicted chain is released outside of the lock.
+        _ = entries.withLock { entries in
+            entries.append(entry)
+            return entries.count > Self.capacity ? entries.removeFirst() : nil
+        }
+        return entry.chain
+    }
+}
+
 /// GStreamer's own converters, set up for one input format and one conversion.
 ///
 /// Thread: any, one frame at a time (others wait).
-final class ConverterChain: Sendable {
+private final class ConverterChain: Sendable {
     private let chain: ElementChain
     /// The layout that the most recent output caps describe.
     private let layout = Mutex<FrameLayout?>(nil)
@@ -81,7 +140,7 @@ extension VideoConversion {
 
     /// The value of `videoflip`'s `video-direction` for the rotation followed by the mirror; `nil`
     /// if there is no rotation and no mirror.
-    fileprivate var direction: String? {
+    private var direction: String? {
         switch (rotation, isMirrored) {
         case (.none, false): nil
         case (.rotation90, false): "90r"
@@ -107,5 +166,58 @@ extension VideoConversion {
         return try Caps(
             "video/x-raw, format=\(name), width=\(size.width), height=\(size.height), "
                 + "pixel-aspect-ratio=1/1")
+    }
+}
+
+// MARK: Audio
+
+/// Converts audio with GStreamer's own `audioconvert` and `audioresample`, on the caller's thread.
+///
+/// One converter is for one stream: the resampler keeps state from buffer to buffer. If the
+/// stream's format changes, a new chain is made. Thread: any, one frame at a time (others wait).
+final class SoundConverter: AudioConverter {
+    private struct Chain: Sendable {
+        let from: AudioFormat
+        let to: AudioFormat
+        let elements: ElementChain
+        let layout: AudioFrameLayout
+    }
+    private let chain = Mutex<Chain?>(nil)
+
+    func convert(_ frame: AudioFrame, to target: AudioConversion) throws -> AudioFrame? {
+        let wanted = target.applied(to: frame.format)
+        guard wanted != frame.format else { return frame }
+        let wrapped = try frame.wrapped()
+        let caps = wrapped.caps
+        var buffer = wrapped.buffer.retained().withOwnHeader()
+        // The frame's running time becomes the buffer's time, so that the output gets running times
+        // too.
+        buffer.presentationTime = frame.runningTime.flatMap { ClockTime($0) }
+        buffer.duration = nil
+        let chain = try self.chain(from: frame.format, to: wanted)
+        guard let output = try chain.elements.processIfAny(buffer, caps: caps) else { return nil }
+        var result = frame.replacingSamples(
+            BufferAudioStorage(output.buffer.retained(), chain.layout))
+        if let time = output.buffer.presentationTime, frame.runningTime != nil {
+            result.runningTime = MediaTime(time)
+        }
+        return result.sampleCount > 0 ? result : nil
+    }
+
+    private func chain(
+        from: AudioFormat, to: AudioFormat
+    ) throws(PipelineError) -> Chain {
+        if let chain = chain.withLock({ $0 }), chain.from == from, chain.to == to { return chain }
+        let layout = try AudioFrameLayout.of(to)
+        let fresh = Chain(
+            from: from, to: to,
+            elements: try ElementChain("audioconvert ! audioresample", to: layout.caps),
+            layout: layout)
+        // The replaced chain is released outside of the lock.
+        _ = chain.withLock { chain in
+            defer { chain = fresh }
+            return chain
+        }
+        return fresh
     }
 }

@@ -94,17 +94,15 @@ public struct PipelineFile: Sendable {
         let keys = try reader.mapping(root, what: "the file")
         try reader.check(keys, allowed: ["about", "variables", "capture", "filters", "outputs"])
         self.path = path
-        about =
-            try keys["about"].map { node throws(PipelineError) in
-                try reader.string(node.value, what: "about")
-            } ?? ""
+        about = try reader.string(keys["about"], what: "about") ?? ""
         variables = try reader.variables(keys["variables"]?.value)
         captures = try reader.strings(
             keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture)
         outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil)
         filters = try reader.filters(keys["filters"]?.value)
         let known = Set(variables.map(\.name))
-        unusedVariables = Self.unused(variables, in: captures + outputs)
+        let used = Set((captures + outputs).flatMap { VariableText($0.text).names })
+        unusedVariables = variables.filter { !used.contains($0.name) }
         for named in captures + outputs {
             try Self.checkBraces(of: named, known)
             for name in VariableText(named.text).names where !known.contains(name) {
@@ -114,13 +112,6 @@ public struct PipelineFile: Sendable {
                         advice: "add it under variables, with a default and a meaning"))
             }
         }
-    }
-
-    private static func unused(
-        _ variables: [Variable], in strings: [BridgePlan.Named]
-    ) -> [Variable] {
-        let used = Set(strings.flatMap { VariableText($0.text).names })
-        return variables.filter { !used.contains($0.name) }
     }
 
     /// Throws for `${name` and `$name`, which would stay in the string unchanged.
@@ -170,5 +161,126 @@ public struct PipelineFile: Sendable {
         for output in outputs { plan.outputs.append(try filled(output)) }
         for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
         return plan
+    }
+}
+
+// MARK: Reading
+
+/// Reads the nodes of a pipeline file; errors name the file and the line.
+private struct PipelineFileReader {
+    let path: String
+
+    typealias Entry = (key: YAMLNode, value: YAMLNode)
+
+    func failure(_ message: String, line: Int?, advice: String? = nil) -> PipelineError {
+        PipelineError(
+            .badFile, message: "\(path):\(line.map { "\($0):" } ?? "") \(message)", advice: advice)
+    }
+
+    func mapping(_ node: YAMLNode, what: String) throws(PipelineError) -> [String: Entry] {
+        guard case .mapping(let mapping) = node.content else {
+            throw failure("\(what) must consist of keys and values", line: node.line)
+        }
+        var result: [String: Entry] = [:]
+        for (key, value) in mapping {
+            guard let name = key.string else {
+                throw failure("a key of \(what) must be a word", line: key.line)
+            }
+            result[name] = (key, value)
+        }
+        return result
+    }
+
+    func check(_ keys: [String: Entry], allowed: [String]) throws(PipelineError) {
+        for (name, entry) in keys.sorted(by: { $0.key < $1.key }) where !allowed.contains(name) {
+            throw failure(
+                "no such key: \"\(name)\"", line: entry.key.line,
+                advice: "one of: \(allowed.joined(separator: ", "))")
+        }
+    }
+
+    func string(_ node: YAMLNode, what: String) throws(PipelineError) -> String {
+        guard case .scalar(let text, _) = node.content else {
+            throw failure("\(what) must be text", line: node.line)
+        }
+        return text
+    }
+
+    /// Returns the text of an optional key.
+    func string(_ entry: Entry?, what: String) throws(PipelineError) -> String? {
+        guard let entry else { return nil }
+        return try string(entry.value, what: what)
+    }
+
+    /// Returns the names of filters; throws for an unknown one.
+    func filters(_ node: YAMLNode?) throws(PipelineError) -> [String] {
+        guard let node else { return [] }
+        guard case .sequence(let sequence) = node.content else {
+            throw failure("filters must be a list", line: node.line)
+        }
+        var result: [String] = []
+        for item in sequence {
+            let name = try string(item, what: "an entry of filters")
+            do throws(PipelineError) {
+                _ = try FilterName.filter(name)
+            } catch {
+                throw failure(error.message, line: item.line, advice: error.advice)
+            }
+            result.append(name)
+        }
+        return result
+    }
+
+    func variables(_ node: YAMLNode?) throws(PipelineError) -> [PipelineFile.Variable] {
+        guard let node else { return [] }
+        guard case .mapping(let mapping) = node.content else {
+            throw failure("variables must consist of keys and values", line: node.line)
+        }
+        var result: [PipelineFile.Variable] = []
+        for (key, value) in mapping {
+            let name = try string(key, what: "a variable's name")
+            let keys = try self.mapping(value, what: "variable \(name)")
+            try check(keys, allowed: ["default", "meaning"])
+            result.append(
+                PipelineFile.Variable(
+                    name: name,
+                    defaultValue: try string(keys["default"], what: "a default"),
+                    meaning: try string(keys["meaning"], what: "a meaning") ?? ""))
+        }
+        return result
+    }
+
+    /// - Parameter single: The name for a single string without a name; `nil` if names are
+    ///   required.
+    func strings(
+        _ node: YAMLNode?, what: String, single: String?
+    ) throws(PipelineError) -> [BridgePlan.Named] {
+        guard let node else { return [] }
+        if case .scalar = node.content, let single {
+            return [try named(single, node, what)]
+        }
+        guard case .mapping(let mapping) = node.content else {
+            throw failure("\(what) must consist of names and strings", line: node.line)
+        }
+        var result: [BridgePlan.Named] = []
+        for (key, value) in mapping {
+            let name = try string(key, what: "a name in \(what)")
+            result.append(try named(name, value, "\(what).\(name)"))
+        }
+        return result
+    }
+
+    private func named(
+        _ name: String, _ node: YAMLNode, _ what: String
+    ) throws(PipelineError) -> BridgePlan.Named {
+        let text = try string(node, what: what)
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw failure("\(what) is empty", line: node.line)
+        }
+        var line = node.line
+        if case .scalar(_, .block) = node.content { line += 1 }
+        return BridgePlan.Named(
+            name: name, text: text,
+            origin: BridgePlan.Origin(file: path, line: line, text: text))
     }
 }

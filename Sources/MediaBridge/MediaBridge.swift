@@ -4,3 +4,9 @@
 @_exported public import GStreamerKit
 @_exported public import MediaCore
 @_exported public import Sandboxing
+
+/// The version of this library and its command.
+public enum MediaBridgeVersion {
+    /// The version number as `major.minor.patch`.
+    public static let text = "0.1.0"
+}

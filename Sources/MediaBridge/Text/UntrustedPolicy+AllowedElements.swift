@@ -29,7 +29,11 @@ extension UntrustedPolicy {
             "choose elements, each of which is checked")
         + all(libavEncoders, of: "libav", "encode, in memory")
         + [AllowedElements(plugin: "libav", prefix: "avdec_", reason: "decode, in memory")]
-        + computing.map { AllowedElements(plugin: $0.plugin, factories: nil, reason: $0.reason) }
+        + computing.flatMap { reason, plugins in
+            plugins.split(separator: " ").map {
+                AllowedElements(plugin: String($0), reason: reason)
+            }
+        }
 
     private static func all(
         _ factories: Set<String>, of plugin: String, _ reason: String
@@ -66,5 +70,45 @@ extension UntrustedPolicy {
         "avenc_flv", "avenc_h263", "avenc_h263p", "avenc_huffyuv", "avenc_jpegls", "avenc_mjpeg",
         "avenc_mp2", "avenc_mpeg1video", "avenc_mpeg2video", "avenc_mpeg4", "avenc_prores",
         "avenc_prores_ks", "avenc_utvideo", "avenc_vc2", "avenc_wmv2",
+    ]
+
+    /// Plugins of which all elements are allowed: they turn buffers into buffers, and open no files,
+    /// devices or connections.
+    private static let computing: [(reason: String, plugins: String)] = [
+        ("generate video or audio", "audiotestsrc videotestsrc"),
+        ("exchange frames with the program", "app"),
+        (
+            "convert and scale",
+            "audioconvert audiorate audioresample bayer imagefreeze videoconvertscale "
+                + "videorate"
+        ),
+        (
+            "change video",
+            "alpha cairo coloreffects compositor deinterlace effectv gaudieffects "
+                + "geometrictransform interlace overlaycomposition shapewipe smpte timecode "
+                + "videobox videocrop videofilter videofiltersbad videomixer videosignal"
+        ),
+        ("draw text on video; fonts are read from the system", "pango"),
+        (
+            "change audio",
+            "adder audiofx audiomixer cutter equalizer interleave level removesilence "
+                + "replaygain spectrum speed videoframe_audiolevel volume"
+        ),
+        ("visualise audio", "audiovisualizers goom"),
+        (
+            "parse streams",
+            "audioparsers codectimestamper ivfparse opusparse rawparse subparse "
+                + "typefindfunctions videoparsersbad"
+        ),
+        (
+            "encode or decode in memory",
+            "alaw aom de265 faad flac jpeg lame mpg123 mulaw openh264 openjpeg opus png pnm "
+                + "speex theora twolame voaacenc vorbis vpx wavpack webp x264 x265"
+        ),
+        (
+            "containers, in memory",
+            "avi flv id3demux id3tag matroska mpegpsdemux mpegpsmux mpegtsdemux mpegtsmux "
+                + "multipart ogg segmentclip wavenc wavparse y4mdec y4menc"
+        ),
     ]
 }

@@ -1,4 +1,80 @@
 extension EncodedVideoFrame {
+    /// Creates a unit of a capture.
+    init(_ sample: MediaSample, rotation: VideoRotation) {
+        let times = sample.times
+        self.init(
+            VideoCodec(mediaType: sample.caps.mediaType), sample, runningTime: times.running,
+            decodingTime: times.decoding, duration: times.duration, rotation: rotation,
+            liveTiming: times.live)
+    }
+
+    /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
+    ///
+    /// - Parameter saysSize: Whether the caps of a unit of the program's say the size in its bytes,
+    ///   which a muxer needs and a decoder does not.
+    func sample(saysSize: Bool = true) throws -> MediaSample {
+        let times = MediaSample.Times(
+            running: runningTime, decoding: decodingTime, duration: duration, live: liveTiming)
+        return try MediaSample.of(storage, times, isDelta: !isKeyFrame) {
+            try codec.caps(codecData: codecData, size: saysSize ? writtenSize : nil)
+        }
+    }
+
+    /// Returns the unit's buffer and caps, for an appsrc.
+    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+        try sample().output
+    }
+
+    /// Creates a unit of a buffer of a live pipeline. No byte is copied.
+    package init(
+        _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime, liveTiming: LiveTiming
+    ) {
+        let sample = MediaSample(
+            buffer, caps: caps, runningTime: runningTime, liveTiming: liveTiming)
+        self.init(sample, rotation: .none)
+        decodingTime = nil
+    }
+}
+
+extension EncodedAudioFrame {
+    /// Creates a unit of a capture.
+    init(_ sample: MediaSample) {
+        let (format, times) = (sample.caps.soundFormat, sample.times)
+        self.init(
+            AudioCodec(sample.caps), sample, runningTime: times.running, duration: times.duration,
+            sampleRate: format.rate, channelCount: format.channels, liveTiming: times.live)
+    }
+
+    /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
+    func sample() throws -> MediaSample {
+        // Sound is decoded in the order in which it is heard: the time says nothing new.
+        let own = (storage as? MediaSample)?.times
+        let decoding = own?.running == runningTime ? own?.decoding : nil
+        let times = MediaSample.Times(
+            running: runningTime, decoding: decoding, duration: duration, live: liveTiming)
+        return try MediaSample.of(storage, times) {
+            try codec.caps(
+                codecData: codecData, sampleRate: sampleRate, channelCount: channelCount)
+        }
+    }
+
+    /// Returns the unit's buffer and caps, for an appsrc.
+    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+        try sample().output
+    }
+
+    /// Creates a unit of a buffer of a live pipeline. No byte is copied.
+    package init(
+        _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime, liveTiming: LiveTiming
+    ) {
+        self.init(
+            MediaSample(buffer, caps: caps, runningTime: runningTime, liveTiming: liveTiming))
+    }
+}
+
+// MARK: Content
+
+extension EncodedVideoFrame {
     /// What the first bytes of a unit announce.
     enum Content {
         case picture
@@ -18,10 +94,26 @@ extension EncodedVideoFrame {
             case .vp8: Self.vp8Content(bytes)
             case .vp9: Self.vp9Content(bytes)
             case .av1: Self.av1Content(bytes)
-            case .mjpeg: Self.jpegContent(bytes)
+            // A damaged size may make the decoder allocate gigabytes.
+            case .mjpeg: Self.jpegSize(bytes)?.isValid == true ? .picture : .garbage
             default: bytes.isEmpty ? .garbage : .picture
             }
         }) ?? .garbage
+    }
+
+    /// The size stated in the bytes of a VP8 key frame or a JPEG picture, which are muxed without a
+    /// GStreamer parser; `nil` for anything else.
+    var writtenSize: VideoSize? {
+        (try? withUnsafeBytes { bytes -> VideoSize? in
+            switch codec {
+            case .vp8 where isKeyFrame && bytes.count >= 10:
+                VideoSize(
+                    width: Int(bytes[6]) | Int(bytes[7] & 0x3f) << 8,
+                    height: Int(bytes[8]) | Int(bytes[9] & 0x3f) << 8)
+            case .mjpeg: Self.jpegSize(bytes)
+            default: nil
+            }
+        }) ?? nil
     }
 
     /// Searches the NAL units for the first slice.
@@ -55,21 +147,6 @@ extension EncodedVideoFrame {
         return isShown ? .picture : .hidden
     }
 
-    /// The size stated in the bytes of a VP8 key frame or a JPEG picture, which are muxed without a
-    /// GStreamer parser; `nil` for anything else.
-    var writtenSize: VideoSize? {
-        (try? withUnsafeBytes { bytes -> VideoSize? in
-            switch codec {
-            case .vp8 where isKeyFrame && bytes.count >= 10:
-                VideoSize(
-                    width: Int(bytes[6]) | Int(bytes[7] & 0x3f) << 8,
-                    height: Int(bytes[8]) | Int(bytes[9] & 0x3f) << 8)
-            case .mjpeg: Self.jpegSize(bytes)
-            default: nil
-            }
-        }) ?? nil
-    }
-
     /// Reads the first byte of the first frame's header, the start code of a key frame, and whether
     /// other frames follow (VP9 bitstream specification, 6.2 and annex B). Profile 3 has its bits
     /// elsewhere and is not checked.
@@ -96,11 +173,6 @@ extension EncodedVideoFrame {
         }
         guard hasUnit, !units.isBroken else { return .garbage }
         return hasFrame ? .picture : .hidden
-    }
-
-    /// Checks the size: a damaged one may make the decoder allocate gigabytes.
-    private static func jpegContent(_ bytes: UnsafeRawBufferPointer) -> Content {
-        jpegSize(bytes)?.isValid == true ? .picture : .garbage
     }
 
     /// Walks the segments up to the start of frame, which contains the size.
