@@ -79,7 +79,7 @@ extension BridgePlan {
                     try SignallingClient(url, token: token), PeerConnection.Media(),
                     PeerConnection.Configuration())
                 let codecs = try await feed.connect()
-                return (feed, WHEPText.text(codecs.video, codecs.audio, isDecoded: isDecoded))
+                return (feed, WHEPFeed.text(codecs.video, codecs.audio, isDecoded: isDecoded))
             } catch {
                 throw PipelineError(error)
             }
