@@ -244,7 +244,7 @@ extension PeerConnection {
         parts.withLock { $0.messages }?.send(message) ?? false
     }
 
-    /// The counts so far, and those that the peer reports.
+    /// The counts so far, and the counts that the peer reports.
     public var statistics: PeerStatistics {
         let (senders, receiver, monitor, link) = parts.withLock {
             ($0.senders, $0.receiver, $0.monitor, $0.link)

@@ -78,14 +78,7 @@ final class PeerSender: Sendable {
     }
 
     private func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        state.withLock { Self.count(disposition, in: &$0) }
-    }
-
-    private static func count(
-        _ disposition: FrameDisposition, in state: inout State
-    ) -> FrameDisposition {
-        state.counts.units.count(disposition)
-        return disposition
+        state.withLock { $0.counts.units.count(disposition) }
     }
 
     private func send(
@@ -105,15 +98,15 @@ final class PeerSender: Sendable {
         return state.withLock { state in
             if isFull {
                 _ = state.chain.lose()
-                return Self.count(.queueFull, in: &state)
+                return state.counts.units.count(.queueFull)
             }
-            guard admits(&state) else { return Self.count(.dropped(.needsKeyFrame), in: &state) }
+            guard admits(&state) else { return state.counts.units.count(.dropped(.needsKeyFrame)) }
             let due = timeline.due(time, live)
             guard let stamp = ClockTime(due), var buffer = own.take() else {
-                return Self.count(.dropped(.early), in: &state)
+                return state.counts.units.count(.dropped(.early))
             }
             if let last = state.last, due < last, stream.isVideo {
-                return Self.count(.dropped(.backwards), in: &state)
+                return state.counts.units.count(.dropped(.backwards))
             }
             state.last = due
             buffer.presentationTime = stamp
@@ -124,10 +117,10 @@ final class PeerSender: Sendable {
             }
             let size = buffer.byteCount
             guard input.push(buffer) == .ok else {
-                return Self.count(.dropped(.closed), in: &state)
+                return state.counts.units.count(.dropped(.closed))
             }
             state.counts.bytes += size
-            return Self.count(.accepted, in: &state)
+            return state.counts.units.count(.accepted)
         }
     }
 
@@ -140,13 +133,15 @@ final class PeerSender: Sendable {
 }
 
 extension FrameBalance {
-    /// Counts a frame with its outcome.
-    mutating func count(_ disposition: FrameDisposition) {
+    /// Counts a frame with its outcome, and returns the outcome.
+    @discardableResult
+    mutating func count(_ disposition: FrameDisposition) -> FrameDisposition {
         offered += 1
         switch disposition {
         case .accepted: delivered += 1
         case .dropped(let cause): dropped[cause] += 1
         }
+        return disposition
     }
 }
 

@@ -33,7 +33,7 @@ public final class WHEPSource: VideoSource, Sendable {
         do throws(PeerError) { client = try SignallingClient(url, token: token) } catch {
             throw PipelineError(error)
         }
-        let feed = WHEPFeed(client, PeerConnection.Media(), configuration)
+        let feed = WHEPFeed(client, configuration)
         // Without a decoder, the string fits all codecs.
         let text = WHEPFeed.text(.h264, .opus, isDecoded: false)
         source = try PipelineVideoSource(text, feed: feed, configuration: .init())
@@ -100,25 +100,19 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         var inputs: [MediaKind: AppSource] = [:]
         var caps: [MediaKind: Caps] = [:]
         var baseTime = MediaTime.zero
+        weak var pipeline: Pipeline?
     }
-    private struct PipelineReference { weak var pipeline: Pipeline? }
     private let state = Mutex(State())
-    private let reference = Mutex(PipelineReference())
     private let client: SignallingClient
     private let configuration: PeerConnection.Configuration
-    private let media: PeerConnection.Media
 
     /// The names of the appsrcs in the capture's string.
     private static func input(_ kind: MediaKind) -> String { "whep-\(kind.rawValue)" }
     /// The maximum number of encoded frames that wait in an appsrc.
     private static let depth = 256
 
-    init(
-        _ client: SignallingClient, _ media: PeerConnection.Media,
-        _ configuration: PeerConnection.Configuration
-    ) {
+    init(_ client: SignallingClient, _ configuration: PeerConnection.Configuration) {
         self.client = client
-        self.media = media
         self.configuration = configuration
     }
 
@@ -142,17 +136,19 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     /// Connects before the pipeline plays, to learn which streams there are.
     ///
     /// - Returns: Their codecs.
-    func connect() async throws(PeerError) -> (
-        video: VideoCodec?, audio: AudioCodec?
-    ) {
-        let connection = try await AnsweredConnection.open(
-            .receiver, media, configuration, by: client, observer: self)
+    func connect() async throws(PeerError) -> (video: VideoCodec?, audio: AudioCodec?) {
+        let connection = try await openConnection()
         state.withLock { $0.connection = connection }
         return (connection.peer.videoCodec, connection.peer.audioCodec)
     }
 
+    private func openConnection() async throws(PeerError) -> AnsweredConnection {
+        try await AnsweredConnection.open(
+            .receiver, PeerConnection.Media(), configuration, by: client, observer: self)
+    }
+
     func attach(to pipeline: Pipeline) {
-        reference.withLock { $0.pipeline = pipeline }
+        state.withLock { $0.pipeline = pipeline }
         let sources = pipeline.appSources
         for kind in [MediaKind.video, .audio] {
             guard let input = sources[Self.input(kind)] else { continue }
@@ -171,7 +167,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
 
     /// Thread: the one that changes the state.
     private func played() {
-        guard let base = reference.withLock({ $0.pipeline })?.baseTime else { return }
+        guard let base = state.withLock({ $0.pipeline })?.baseTime else { return }
         let (connection, isNeeded, failure) = state.withLock { state in
             (state.isPlaying, state.baseTime, state.caps) = (true, MediaTime(base), [:])
             let isNeeded = state.connection == nil && !state.isConnecting && state.failure == nil
@@ -186,8 +182,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
 
     private func reconnect() async {
         do throws(PeerError) {
-            let connection = try await AnsweredConnection.open(
-                .receiver, media, configuration, by: client, observer: self)
+            let connection = try await openConnection()
             let isWanted = state.withLock { state in
                 state.isConnecting = false
                 if state.isPlaying { state.connection = connection }
@@ -214,7 +209,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     }
 
     private func fail(_ error: PeerError) {
-        reference.withLock { $0.pipeline }?.fail(PipelineError(error))
+        state.withLock { $0.pipeline }?.fail(PipelineError(error))
     }
 
     deinit {

@@ -81,10 +81,7 @@ extension ServedChannel {
 
     /// Updates whether there are viewers, and their combined limit.
     func updateViewers(of video: SharedVideo) {
-        let sessions = state.withLock { state in
-            state.sessions.values.filter { $0.kind == .viewer }
-        }
-        let present = sessions.filter { !$0.isOver }
+        let present = sessions(.viewer).filter { !$0.isOver }
         video.setHasViewers(!present.isEmpty)
         video.setLimit(SharedLimit.combined(present.compactMap { $0.state.withLock { $0.limit } }))
     }
@@ -180,7 +177,7 @@ extension ServedChannel {
         guard track == .main else { return }
         let session = state.withLock { state in
             state.demands[user] = .some(demand)
-            return state.sessions.values.first { $0.kind == .sender && $0.user == user }
+            return state.sender(user)
         }
         guard let session else { return }
         let isNew = session.state.withLock { state in
@@ -193,10 +190,7 @@ extension ServedChannel {
     }
 
     func requestKeyFrame(_ track: TrackID, of user: UserID) {
-        let session = state.withLock { state in
-            state.sessions.values.first { $0.kind == .sender && $0.user == user }
-        }
-        guard track == .main, let session else { return }
+        guard track == .main, let session = state.withLock({ $0.sender(user) }) else { return }
         session.requests.request { session.peer?.requestKeyFrame() }
     }
 }

@@ -44,6 +44,11 @@ final class ServedChannel: Sendable {
         var gone = ChannelStatistics()
         var number = 0
         var isOver = false
+
+        /// Returns the session of a sender; `nil` without one.
+        func sender(_ user: UserID) -> PeerSession? {
+            sessions.values.first { $0.kind == .sender && $0.user == user }
+        }
     }
     let state = Mutex(State())
     let queue: ReceiverQueue
@@ -84,13 +89,15 @@ final class ServedChannel: Sendable {
         return session?.kind == kind && session?.isOver == false ? session : nil
     }
 
+    /// Returns the sessions of one kind.
+    func sessions(_ kind: PeerSession.Kind) -> [PeerSession] {
+        state.withLock { state in state.sessions.values.filter { $0.kind == kind } }
+    }
+
     /// Returns the connection counts of the sessions of one kind, by name.
     func peers(_ kind: PeerSession.Kind) -> [UserID: PeerStatistics] {
-        let sessions = state.withLock { state in
-            state.sessions.values.filter { $0.kind == kind }
-        }
         var counts: [UserID: PeerStatistics] = [:]
-        for session in sessions where session.state.withLock({ $0.isConnected }) {
+        for session in sessions(kind) where session.state.withLock({ $0.isConnected }) {
             if let peer = session.peer { counts[session.user] = peer.statistics }
         }
         return counts
@@ -205,7 +212,8 @@ extension ServedChannel {
     ) async throws(Refusal) -> (session: PeerSession, answer: String) {
         // Checked before the place is taken: a place taken during the wait for media would make the
         // channel appear full to other peers.
-        try checkRoom(for: kind)
+        let reason = state.withLock { state in refusal(for: kind, name: nil, state) }
+        if let reason { throw reason }
         let media = try await media(for: kind)
         let session = try enter(kind, name)
         do throws(Refusal) {
@@ -241,11 +249,6 @@ extension ServedChannel {
             throw .nothingShared
         }
         return PeerConnection.Media(video: [codec], audio: audio == nil ? [] : [.opus])
-    }
-
-    private func checkRoom(for kind: PeerSession.Kind) throws(Refusal) {
-        let reason = state.withLock { state in refusal(for: kind, name: nil, state) }
-        if let reason { throw reason }
     }
 
     private func enter(_ kind: PeerSession.Kind, _ name: String?) throws(Refusal) -> PeerSession {

@@ -96,7 +96,9 @@ final class SharedVideo: VideoPublication {
     /// Requests a keyframe from the engine, at most four times a second.
     func requestKeyFrame() { requests.request { [weak self] in self?.askForKeyFrame() } }
 
-    private func askForKeyFrame() { tell { $0.keyFrameNeeded() } }
+    private func askForKeyFrame() {
+        post(state.withLock { $0.feedback }) { $0.keyFrameNeeded() }
+    }
 
     /// Sets whether there are viewers.
     func setHasViewers(_ hasViewers: Bool) {
@@ -120,10 +122,6 @@ final class SharedVideo: VideoPublication {
             state.isSending = isSending
             post(state.feedback) { $0.stateChanged(isSending ? .sending : .paused) }
         }
-    }
-
-    private func tell(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
-        post(state.withLock { $0.feedback }, body)
     }
 
     /// Callers hold the lock while queueing if the order matters.

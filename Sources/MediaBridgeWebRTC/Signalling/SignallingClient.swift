@@ -35,7 +35,7 @@ package struct SignallingClient: Sendable {
                 .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
-        if let token, !BearerToken.isValid(token) {
+        if let token, !Self.isValid(token) {
             throw PeerError(
                 .badAddress, message: "the token for \(origin) cannot be sent in a header",
                 advice: "a token of printable ASCII characters, without spaces")
@@ -43,6 +43,12 @@ package struct SignallingClient: Sendable {
         self.endpoint = url
         self.token = token
         self.timeout = timeout
+    }
+
+    /// Whether a token can be sent in a header: printable ASCII without spaces, up to 4096 characters.
+    private static func isValid(_ token: String) -> Bool {
+        (1...4096).contains(token.utf8.count)
+            && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     /// Posts an offer and waits for the answer.
@@ -77,12 +83,11 @@ package struct SignallingClient: Sendable {
     /// Sends a request, with the token if the URL has the token's origin.
     func request(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8] = [],
-        within timeout: Duration? = nil
+        within timeout: Duration
     ) async throws(PeerError) -> HTTPExchange.Reply {
         var fields = fields
         if let token, sendsToken(to: url) { fields[.authorization] = "Bearer \(token)" }
-        return try await HTTPExchange.send(
-            method, url, fields, body: body, within: timeout ?? self.timeout)
+        return try await HTTPExchange.send(method, url, fields, body: body, within: timeout)
     }
 
     private func sendsToken(to url: URL) -> Bool {
