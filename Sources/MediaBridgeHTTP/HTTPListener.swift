@@ -1,5 +1,6 @@
 internal import Glibc
 package import HTTPTypes
+@_exported public import MediaBridgeWebRTC
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -28,14 +29,14 @@ public final class HTTPListener: Sendable {
     private let relay: WebSocketRelay?
     private let answer: Answer
 
-    /// The most connections at once.
+    /// The maximum number of connections.
     private static let maximumConnections = 256
-    /// The most connections at once of one network address.
+    /// The maximum number of connections from one network address.
     private static let maximumPerAddress = 64
 
     /// - Parameters:
-    ///   - advice: What to do where the address cannot be had.
-    ///   - relay: Takes the connections of WebSockets; `nil` where there are none.
+    ///   - advice: The advice in the error if the server cannot listen on the address.
+    ///   - relay: Takes the WebSocket connections; `nil` without WebSockets.
     package init(
         _ address: ListenAddress, advice: String = "use another address or port",
         relay: WebSocketRelay? = nil, _ answer: @escaping Answer
@@ -46,9 +47,9 @@ public final class HTTPListener: Sendable {
         self.answer = answer
     }
 
-    /// Begins to listen.
+    /// Starts to listen.
     ///
-    /// - Throws: ``PipelineError`` if the address cannot be had.
+    /// - Throws: ``PipelineError`` if the server cannot listen on the address.
     package func open() async throws(PipelineError) {
         removeStaleSocket()
         do {
@@ -100,7 +101,7 @@ public final class HTTPListener: Sendable {
 
     /// Prepares a connection.
     ///
-    /// - Throws: An error if there are too many, which closes it.
+    /// - Throws: An error if there are too many connections. The error closes this one.
     private func admit(_ channel: any Channel) throws {
         let id = ObjectIdentifier(channel)
         let origin = Self.origin(of: channel)
@@ -173,7 +174,7 @@ public final class HTTPListener: Sendable {
         if listener != nil, case .unix(let path) = address { unlink(path) }
     }
 
-    /// Removes a socket that a killed process has left. One with a listener stays.
+    /// Removes the socket of a killed process. A socket with a listener stays.
     private func removeStaleSocket() {
         guard case .unix(let path) = address else { return }
         var status = stat()
@@ -186,4 +187,102 @@ public final class HTTPListener: Sendable {
         let result = target.withSockAddr { connect(probe, $0, socklen_t($1)) }
         if result != 0, errno == ECONNREFUSED { unlink(path) }
     }
+}
+
+// MARK: - WebRTCServer
+
+extension WebRTCServer {
+    /// Serves the pages, WHEP and WHIP over HTTP until the listener is closed.
+    ///
+    /// HTTP is not encrypted: on untrusted networks, put a web server with HTTPS in front, and set a token
+    /// (`Configuration/token`) wherever others can reach the address.
+    ///
+    /// - Parameter address: `IPV4:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of this machine, or `unix:PATH`.
+    ///   Port 0 is any free port. Default: `127.0.0.1:8080`.
+    /// - Returns: The listener. It holds the server, and listens until ``HTTPListener/close()``.
+    /// - Throws: `PipelineError.Code/badValue` for another text; `PipelineError.Code/resourceFailed` if the address
+    ///   cannot be had, with the reason of the system.
+    public func listen(
+        on address: String = "127.0.0.1:8080"
+    ) async throws(PipelineError) -> HTTPListener {
+        guard let parsed = ListenAddress(address) else {
+            throw PipelineError(
+                .badValue, message: "cannot listen on \"\(address)\"",
+                advice: "use IPV4:PORT, [IPV6]:PORT, :PORT or unix:PATH")
+        }
+        let listener = HTTPListener(parsed) { await self.respond(to: $0, body: $1) }
+        try await listener.open()
+        return listener
+    }
+}
+
+// MARK: - ConnectionTable
+
+/// The open connections of a server. It enforces the limits on their number.
+///
+/// A connection is idle while the server neither reads nor answers a request of it. At a limit, a new connection
+/// replaces the one that has been idle longest. Without an idle connection, the new one is refused.
+struct ConnectionTable<ID: Hashable> {
+    /// Where a connection comes from.
+    enum Origin: Hashable {
+        /// This machine. A web server in front may forward many clients from it.
+        case local
+        /// A network address. Of IPv6 only the first half, because a machine can choose the second half freely.
+        case network([UInt8])
+    }
+    enum Admission: Equatable {
+        case admitted
+        /// Admitted; the caller closes this connection.
+        case admittedInsteadOf(ID)
+        case refused
+    }
+    private struct Entry {
+        let origin: Origin
+        /// The table's time at which the connection became idle; `nil` while it is busy.
+        var idleSince: Int?
+    }
+    private var entries: [ID: Entry] = [:]
+    private var time = 0
+    private let limit: Int
+    private let limitPerAddress: Int
+
+    /// - Parameters:
+    ///   - limit: The maximum number of connections.
+    ///   - limitPerAddress: The maximum number of connections from one network address.
+    init(limit: Int, limitPerAddress: Int) {
+        self.limit = limit
+        self.limitPerAddress = limitPerAddress
+    }
+
+    /// Adds an idle connection.
+    mutating func admit(_ id: ID, from origin: Origin) -> Admission {
+        let neighbours = origin == .local ? [:] : entries.filter { $0.value.origin == origin }
+        let candidates: [ID: Entry]
+        if neighbours.count >= limitPerAddress {
+            candidates = neighbours
+        } else if entries.count >= limit {
+            candidates = entries
+        } else {
+            add(id, origin)
+            return .admitted
+        }
+        let idle = candidates.compactMap { id, entry in entry.idleSince.map { (id, $0) } }
+        guard let victim = idle.min(by: { $0.1 < $1.1 })?.0 else { return .refused }
+        entries[victim] = nil
+        add(id, origin)
+        return .admittedInsteadOf(victim)
+    }
+
+    private mutating func add(_ id: ID, _ origin: Origin) {
+        entries[id] = Entry(origin: origin)
+        setIdle(true, id)
+    }
+
+    /// Marks a connection as idle or busy.
+    mutating func setIdle(_ isIdle: Bool, _ id: ID) {
+        time += 1
+        entries[id]?.idleSince = isIdle ? time : nil
+    }
+
+    mutating func remove(_ id: ID) { entries[id] = nil }
 }

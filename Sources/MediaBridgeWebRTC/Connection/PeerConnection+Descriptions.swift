@@ -5,8 +5,8 @@ internal import MediaCore
 internal import Synchronization
 
 extension PeerConnection {
-    /// Returns an offer, in which candidates may be missing: ``PeerConnectionObserver/found(_:)`` gives
-    /// them. Called once. A sender offers its preferred codecs, a receiver all.
+    /// Returns an offer. ``PeerConnectionObserver/found(_:)`` delivers the candidates that it lacks.
+    /// Called once. A sender offers its preferred codecs, a receiver all.
     ///
     /// - Parameter isComplete: Whether to wait for the candidates, within
     ///   ``Configuration/gatheringTimeout``. Default false.
@@ -35,10 +35,7 @@ extension PeerConnection {
         guard let link = parts.withLock({ $0.link }) else { throw Self.closed }
         try await failing { () async throws(PeerError) in
             let description = try SessionDescription(text)
-            let all = codecs
-            let streams = [MediaSection.Kind.video, .audio].compactMap {
-                description.stream(of: all, $0, isSending: role == .sender)
-            }
+            let streams = streams(in: description)
             guard !streams.isEmpty || media.hasMessages else { throw nothingInCommon }
             let cleaned = try description.cleaned(for: streams, keepingRefused: true)
             parts.withLock { $0.receiver }?.expect(streams)
@@ -54,10 +51,7 @@ extension PeerConnection {
     public func answer(_ offer: String) async throws(PeerError) -> String {
         try await beginning { () async throws(PeerError) -> String in
             let description = try SessionDescription(offer)
-            let all = codecs
-            let streams = [MediaSection.Kind.video, .audio].compactMap {
-                description.stream(of: all, $0, isSending: role == .sender)
-            }.sorted { $0.line < $1.line }
+            let streams = streams(in: description).sorted { $0.line < $1.line }
             guard !streams.isEmpty else { throw nothingInCommon }
             let cleaned = try description.cleaned(for: streams)
             events.name(cleaned.lines.map { description.media[$0].mid ?? "" })
@@ -74,8 +68,8 @@ extension PeerConnection {
         }
     }
 
-    /// Adds a candidate of the peer. One that cannot be used is ignored: a name instead of an address, or
-    /// text that is no candidate.
+    /// Adds a candidate of the peer. Ignores candidates with a host name instead of an address, and
+    /// invalid text.
     public func add(_ candidate: Candidate) {
         var text = candidate.text
         if text.hasPrefix("a=") { text.removeFirst(2) }
@@ -110,7 +104,7 @@ extension PeerConnection {
             advice: "enable one of these codecs in the peer")
     }
 
-    /// The error for a codec that connections do not have; `nil` if they have all.
+    /// The error for a codec that connections do not support; `nil` if they support all codecs.
     private var unknownCodec: PeerError? {
         codecs.first { PayloadEncoding.of($0) == nil }.map { codec in
             PeerError(
@@ -123,7 +117,15 @@ extension PeerConnection {
         media.video.map { .video($0) } + media.audio.map { .audio($0) }
     }
 
-    /// The streams of an offer. The streams of one m-line have one number, `line`.
+    /// Returns the streams of the peer's description for which both sides have a codec.
+    private func streams(in description: SessionDescription) -> [PeerStream] {
+        let codecs = codecs
+        return [.video, .audio].compactMap {
+            description.stream(of: codecs, $0, isSending: role == .sender)
+        }
+    }
+
+    /// The streams of an offer. The alternatives for one m-line have the same `line`.
     private var offeredStreams: [PeerStream] {
         let video = role == .sender ? Array(media.video.prefix(1)) : media.video
         let audio = role == .sender ? Array(media.audio.prefix(1)) : media.audio
@@ -141,7 +143,7 @@ extension PeerConnection {
             estimatesBitRate: isVideo)
     }
 
-    /// Runs the first step of a connection, which is done once.
+    /// Runs the first step of a connection, which is possible only once.
     private func beginning(
         _ body: () async throws(PeerError) -> String
     ) async throws(PeerError) -> String {
@@ -173,7 +175,8 @@ extension PeerConnection {
             role == .sender
             ? PeerPipelineText.sending(streams, sources: sources)
             : PeerPipelineText.receiving(
-                streams.map(\.encoding), latency: configuration.jitterBuffer.wholeMilliseconds)
+                streams.map(\.encoding),
+                latency: Int(clamping: Int64(configuration.jitterBuffer / .milliseconds(1))))
         let link = try PeerPipeline(text, configuration, events)
         events.onConnected { [weak self] in self?.connected() }
         events.onEnd { [weak self] in
@@ -181,7 +184,7 @@ extension PeerConnection {
             Task { await self.takeDown() }
         }
         let senders = zip(streams, sources).compactMap { PeerSender($0, $1, in: link) }
-        let monitor = PeerMonitor(events, configuration, link)
+        let monitor = PeerMonitor(events, mostBitRate: configuration.bitRate)
         let receiver =
             role == .sender
             ? nil
@@ -201,7 +204,7 @@ extension PeerConnection {
         return link
     }
 
-    /// Makes webrtcbin receive the streams, those of one m-line in one of several forms.
+    /// Makes webrtcbin receive the streams: one transceiver per m-line, with the alternatives as its caps.
     private func addTransceivers(
         _ streams: [PeerStream], in link: PeerPipeline
     ) throws(PeerError) {
@@ -214,7 +217,7 @@ extension PeerConnection {
         }
     }
 
-    /// Says of each m-line which way it goes, and that lost packets of video are sent again.
+    /// Sets the direction of each m-line, and the retransmission of lost video packets.
     private func setDirections(_ streams: [PeerStream], in link: PeerPipeline) {
         for (place, line) in Set(streams.map(\.line)).sorted().enumerated() {
             let isVideo = streams.contains { $0.line == line && $0.isVideo }
@@ -223,7 +226,7 @@ extension PeerConnection {
         }
     }
 
-    /// Both descriptions are set.
+    /// Continues when both descriptions are set.
     private func agree(
         on streams: [PeerStream], _ description: SessionDescription, _ lines: [Int],
         in link: PeerPipeline
@@ -257,7 +260,7 @@ extension PeerConnection {
                 advice: "a STUN or TURN server on both sides; UDP open in the firewall"))
     }
 
-    /// Media flows. Thread: that of the events.
+    /// Starts the media. Thread: that of the events.
     private func connected() {
         let (senders, monitor, link, receiver, limit) = parts.withLock { parts in
             (
@@ -273,7 +276,7 @@ extension PeerConnection {
         senders.values.forEach { $0.open() }
     }
 
-    func take(_ channel: WebRTCChannel) {
+    private func take(_ channel: WebRTCChannel) {
         let messages = PeerMessages(channel, events)
         let isFirst = parts.withLock { parts in
             guard parts.messages == nil, !parts.isClosed else { return false }
@@ -282,8 +285,4 @@ extension PeerConnection {
         }
         if isFirst { messages.begin() }
     }
-}
-
-extension Duration {
-    var wholeMilliseconds: Int { Int(clamping: Int64(self / .milliseconds(1))) }
 }

@@ -1,5 +1,8 @@
+public import BridgeEngine
+internal import Dispatch
 internal import GStreamerKit
 internal import MediaBasics
+@_exported public import MediaBridge
 public import MediaCore
 internal import Synchronization
 
@@ -97,5 +100,242 @@ public final class PeerConnection: Sendable {
         await link?.stop()
         let last = parts.withLock { $0.link.take() }
         _ = consume last
+    }
+}
+
+// MARK: - Settings and states
+
+extension PeerConnection {
+    /// The direction of the media.
+    public enum Role: Sendable {
+        /// Sends encoded frames: ``send(_:)-(EncodedVideoFrame)``.
+        case sender
+        /// Receives encoded frames: ``PeerConnectionObserver/receive(_:)-(EncodedVideoFrame)``.
+        case receiver
+    }
+
+    /// The media of a connection.
+    public struct Media: Hashable, Sendable {
+        /// The video codecs in order of preference: H.264 and VP8. Empty: no video.
+        public var video: [VideoCodec]
+        /// The audio codecs in order of preference: Opus, A-law and µ-law. Empty: no audio.
+        public var audio: [AudioCodec]
+        /// Whether an offer has a data channel for messages. An answer accepts one in any case. Default false.
+        public var hasMessages = false
+
+        /// Creates media with the given codecs. Default: H.264 before VP8, and Opus.
+        public init(
+            video: [VideoCodec] = [.h264, .vp8],
+            audio: [AudioCodec] = [.opus]
+        ) {
+            self.video = video
+            self.audio = audio
+        }
+    }
+
+    /// How a connection reaches its peer.
+    public struct Configuration: Hashable, Sendable {
+        /// STUN and TURN servers: `stun://HOST:PORT`, `turn://USER:PASSWORD@HOST:PORT?transport=udp` (or
+        /// `tcp`), `turns://…`, user and password percent-escaped. Default: none.
+        public var servers: [String] = []
+        /// Whether media goes only through a TURN server. Default false.
+        public var isRelayOnly = false
+        /// The addresses of this machine that the peer can reach. Default none: all except loopback
+        /// addresses.
+        public var localAddresses: [String] = []
+        /// How long a receiver waits for late or retransmitted packets. Default 100 ms.
+        public var jitterBuffer = Duration.milliseconds(100)
+        /// The timeout for gathering the candidates of an answer; later candidates are not
+        /// included. Default 500 ms. If media goes only through a TURN server, up to 5 s.
+        public var gatheringTimeout = Duration.milliseconds(500)
+        /// The timeout from the description to the established connection. Default 15 s.
+        public var connectTimeout = Duration.seconds(15).asDefaultDeadline
+        /// The maximum bit rate of sent video, in bits per second; a slower network reduces it
+        /// further. Default: unlimited.
+        public var bitRate: Int?
+        /// Whether the peer is a Janus server, which interprets receiver reports differently:
+        /// ``ReportForJanus``.
+        package var isPeerJanus = false
+
+        /// Creates a configuration with the default values.
+        public init() {}
+    }
+
+    /// The state of a connection.
+    public enum State: Hashable, Sendable {
+        /// No description has been exchanged yet.
+        case new
+        /// The connection is being established.
+        case connecting
+        /// Media flows.
+        case connected
+        /// The peer has been silent for a while; the connection may recover.
+        case interrupted
+        /// The connection has failed.
+        case failed(PeerError)
+        /// The connection was closed, by either side.
+        case closed
+    }
+
+    /// An ICE candidate.
+    public struct Candidate: Hashable, Sendable {
+        /// The text after `a=` in a session description: `candidate:1 1 UDP …`.
+        public var text: String
+        /// The `a=mid` of the candidate's m-line; `nil` if only the number is known.
+        public var mid: String?
+        /// The number of the m-line, from zero.
+        public var line: Int
+
+        /// Creates a candidate.
+        public init(_ text: String, mid: String? = nil, line: Int = 0) {
+            self.text = text
+            self.mid = mid
+            self.line = line
+        }
+    }
+}
+
+// MARK: - Media
+
+extension PeerConnection {
+    /// Sends an encoded video frame (access unit), in decoding order. Never blocks.
+    ///
+    /// - Returns: `DropCause.notStarted` before the connection is established, `DropCause.needsKeyFrame`
+    ///   before the first keyframe, `DropCause.wrongBufferType` for another codec,
+    ///   `DropCause.queueFull`, `DropCause.noTime`, `DropCause.closed`.
+    @discardableResult
+    public func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        let (sender, isClosed) = parts.withLock { ($0.senders[.video], $0.isClosed) }
+        guard let sender else { return isClosed ? .dropped(.closed) : .notStarted }
+        return sender.send(unit)
+    }
+
+    /// Sends an encoded audio frame. Never blocks.
+    ///
+    /// - Returns: As for ``send(_:)-(EncodedVideoFrame)``; audio has no keyframes.
+    @discardableResult
+    public func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        let (sender, isClosed) = parts.withLock { ($0.senders[.audio], $0.isClosed) }
+        guard let sender else { return isClosed ? .dropped(.closed) : .notStarted }
+        return sender.send(unit)
+    }
+
+    /// The fraction of audio packets that the peer has recently lost, from 0 to 1; zero if the peer does not use
+    /// forward error correction.
+    package var soundLoss: Double {
+        let (monitor, isOfUse) = parts.withLock { parts in
+            (parts.monitor, parts.streams.contains { $0.usesInbandFEC })
+        }
+        return isOfUse ? monitor?.soundLoss ?? 0 : 0
+    }
+
+    /// Requests a keyframe from the peer. Does nothing if this side sends, or before the first packet arrived.
+    public func requestKeyFrame() {
+        let (receiver, monitor) = parts.withLock { ($0.receiver, $0.monitor) }
+        monitor?.noteKeyFrameRequest()
+        receiver?.requestKeyFrame()
+    }
+
+    /// Sends a message of up to `ChannelMessage.maximumSize` bytes over the data channel.
+    ///
+    /// - Returns: False if there is no data channel, if its queue is full, or if the message is too long.
+    @discardableResult
+    public func send(_ message: ChannelMessage) -> Bool {
+        parts.withLock { $0.messages }?.send(message) ?? false
+    }
+
+    /// The counts so far, and the counts that the peer reports.
+    public var statistics: PeerStatistics {
+        let (senders, receiver, monitor, link) = parts.withLock {
+            ($0.senders, $0.receiver, $0.monitor, $0.link)
+        }
+        var statistics = PeerStatistics()
+        if let receiver {
+            for kind in [MediaKind.video, .audio] { statistics[kind] = receiver.counts(of: kind) }
+        }
+        for (kind, sender) in senders { statistics[kind] = sender.counts }
+        monitor?.add(to: &statistics, senders, in: link)
+        return statistics
+    }
+}
+
+// MARK: - Preparation
+
+extension PeerConnection {
+    /// Runs `body` and, concurrently, the one-time setup that the first connection of a process
+    /// would wait for: it loads the plugins and makes the certificate of all connections, in 0.2 to
+    /// 1 s. Returns when both are done. Later calls only run `body`.
+    package static func preparing<R: Sendable>(
+        _ body: () async throws(EngineError) -> R
+    ) async throws(EngineError) -> R {
+        _ = preparation
+        let result: Result<R, EngineError>
+        do throws(EngineError) { result = .success(try await body()) } catch {
+            result = .failure(error)
+        }
+        await withCheckedContinuation { done in
+            preparation.notify(queue: .global()) { done.resume() }
+        }
+        return try result.get()
+    }
+
+    private static let preparation: DispatchGroup = {
+        let group = DispatchGroup()
+        group.enter()
+        OpenSSLExit.prevent()
+        GStreamer.countAsTeardown(on: SerialQueue(label: "mediabridge.webrtc.preparation")) {
+            defer { group.leave() }
+            // The first connection reports missing elements.
+            _ = try? Pipeline(parsing: "webrtcbin nicesrc srtpenc")
+            guard let pipeline = try? Pipeline(parsing: "dtlssrtpdec identity") else { return }
+            for state in [PipelineState.ready, .null] {
+                _ = try? pipeline.setStateAndWait(state, deadline: .seconds(5))
+            }
+        }
+        return group
+    }()
+}
+
+// MARK: - PeerStatistics
+
+/// The counts of a peer connection.
+public struct PeerStatistics: Hashable, Sendable {
+    /// The counts of one stream.
+    public struct Stream: Hashable, Sendable {
+        /// Encoded frames offered to the connection, or received from the peer. Delivered frames
+        /// were sent, or passed to the observer.
+        public var units = FrameBalance()
+        /// Packets sent or received.
+        public var packets = 0
+        /// Bytes sent or received, without headers.
+        public var bytes = 0
+        /// Packets lost: as reported by the peer when sending, as counted locally when receiving.
+        public var lost = 0
+        /// Retransmitted packets, sent or received.
+        public var resent = 0
+        /// The jitter of the packets' arrival.
+        public var jitter = Duration.zero
+        /// Keyframe requests, received from the peer or sent to it.
+        public var keyFrameRequests = 0
+
+        /// Creates counts of zero.
+        public init() {}
+    }
+    /// The video stream.
+    public var video = Stream()
+    /// The audio stream.
+    public var audio = Stream()
+    /// The round-trip time to the peer; `nil` before it is measured.
+    public var roundTrip: Duration?
+    /// The estimated capacity of the network in bits per second; `nil` before it is estimated.
+    public var availableBitRate: Int?
+
+    /// Creates counts of zero.
+    public init() {}
+
+    /// The counts of the stream of one kind.
+    subscript(kind: MediaKind) -> Stream {
+        get { kind == .video ? video : audio }
+        set { if kind == .video { video = newValue } else { audio = newValue } }
     }
 }

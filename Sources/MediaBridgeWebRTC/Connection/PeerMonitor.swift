@@ -46,11 +46,10 @@ final class PeerMonitor: Sendable {
     /// How long a peer may be silent; browsers report at least every 5 s.
     private static let silence = Duration.seconds(10).asDefaultDeadline
 
-    init(
-        _ events: PeerEvents, _ configuration: PeerConnection.Configuration, _ link: PeerPipeline
-    ) {
+    /// - Parameter bitRate: The maximum bit rate of the video; `nil` for no maximum.
+    init(_ events: PeerEvents, mostBitRate bitRate: Int?) {
         self.events = events
-        state = Mutex(State(rate: RateControl(most: configuration.bitRate)))
+        state = Mutex(State(rate: RateControl(most: bitRate)))
     }
 
     /// Starts when media flows.
@@ -101,7 +100,7 @@ final class PeerMonitor: Sendable {
     /// Thread: the one that receives packets.
     private func take(_ bytes: [UInt8]) {
         let packet = ControlPacket(bytes)
-        let now = NetworkTime.now
+        let now = Self.networkTime
         let seconds = Self.seconds
         let hasFallen = state.withLock { state in
             state.lastHeard = .now
@@ -118,12 +117,19 @@ final class PeerMonitor: Sendable {
                     state.roundTrip = .nanoseconds(Int64(units) * 1_000_000_000 / 65_536)
                 }
             }
-            return state.sender != nil
-                && state.rate.fall(
-                    sent: state.sentRate, at: seconds)
+            return state.sender != nil && state.rate.fall(sent: state.sentRate, at: seconds)
         }
         // Each packet that is still sent at the old rate waits behind all others.
         if hasFallen { tellLimit(needingKeyFrame: true) }
+    }
+
+    /// The middle 32 bits of the NTP time, as in RTCP: units of 1/65536 s.
+    private static var networkTime: UInt32 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let seconds = UInt64(time.tv_sec) &+ 2_208_988_800
+        let fraction = UInt64(time.tv_nsec) * 65_536 / 1_000_000_000
+        return UInt32(truncatingIfNeeded: seconds << 16 | fraction)
     }
 
     private static var seconds: Double { Double(SharedClock.now.nanoseconds) / 1e9 }
@@ -168,7 +174,8 @@ final class PeerMonitor: Sendable {
         }
         if let limit { events.tell { $0.limitChanged(limit) } }
         guard needsKeyFrame else { return }
-        let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in self?.keyFrameWanted()
+        let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in
+            self?.keyFrameWanted()
         }
         let last = state.withLock { state in
             defer { if !state.isOver { state.keyFrame = timer } }
@@ -202,29 +209,13 @@ final class PeerMonitor: Sendable {
         for (kind, sender) in senders {
             guard let report = reports[sender.source] else { continue }
             let rate = Int64(sender.stream.encoding.clockRate)
-            let jitter = Duration.nanoseconds(Int64(report.jitter) * 1_000_000_000 / rate)
-            if kind == .video {
-                (statistics.video.lost, statistics.video.jitter) = (report.lost, jitter)
-            } else {
-                (statistics.audio.lost, statistics.audio.jitter) = (report.lost, jitter)
-            }
+            statistics[kind].lost = report.lost
+            statistics[kind].jitter = .nanoseconds(Int64(report.jitter) * 1_000_000_000 / rate)
         }
         if senders.isEmpty {
             link?.addArrival(to: &statistics)
         } else {
             statistics.video.resent = budget?.packets ?? 0
         }
-    }
-}
-
-/// The wall-clock time in RTCP format.
-enum NetworkTime {
-    /// The middle 32 bits of the NTP time: units of 1/65536 s.
-    static var now: UInt32 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let seconds = UInt64(time.tv_sec) &+ 2_208_988_800
-        let fraction = UInt64(time.tv_nsec) * 65_536 / 1_000_000_000
-        return UInt32(truncatingIfNeeded: seconds << 16 | fraction)
     }
 }

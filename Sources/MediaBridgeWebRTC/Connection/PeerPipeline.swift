@@ -5,6 +5,12 @@ internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Musl
+#endif
+
 /// The pipeline of one peer connection, from its first description to its end.
 ///
 /// Thread: any but a streaming thread.
@@ -16,9 +22,8 @@ final class PeerPipeline: Sendable {
     /// The timeline of sent media.
     let timeline: SendTimeline
     /// The kind of media of each of the peer's sources (SSRC).
-    let sources = Mutex<[UInt32: MediaKind]>([:])
-    private let events: PeerEvents
-    let configuration: PeerConnection.Configuration
+    private let sources = Mutex<[UInt32: MediaKind]>([:])
+    private let configuration: PeerConnection.Configuration
 
     /// Parses the pipeline.
     init(
@@ -38,7 +43,6 @@ final class PeerPipeline: Sendable {
             throw PeerError(error)
         }
         self.configuration = configuration
-        self.events = events
         origin = SharedClock.now
         timeline = SendTimeline(origin: MediaTime(origin))
         pipeline.useSharedClock(baseTime: origin)
@@ -134,16 +138,158 @@ final class PeerPipeline: Sendable {
     }
 }
 
-extension PeerError {
-    init(_ error: PipelineError) {
-        let code: Code =
-            switch error.code {
-            case .missingElement: .missingElement
-            case .deadlineExceeded: .deadlineExceeded
-            default: .failed
-            }
-        var reason = error
-        reason.advice = nil
-        self.init(code, message: reason.description, advice: error.advice)
+// MARK: - Receiving
+
+extension PeerPipeline {
+    /// Adds the counts of the jitter buffers: packets that arrived, were lost, or were retransmitted.
+    func addArrival(to statistics: inout PeerStatistics) {
+        for (buffer, kind) in jitterBuffers(sources.withLock { $0 }) {
+            guard let arrival = buffer.jitterBufferStatistics else { continue }
+            statistics[kind].packets += arrival.pushed
+            statistics[kind].lost += arrival.lost
+            statistics[kind].resent += arrival.recovered
+            statistics[kind].jitter = max(statistics[kind].jitter, arrival.jitter)
+        }
     }
+
+    /// The number of received video packets.
+    var videoPackets: Int {
+        jitterBuffers(sources.withLock { $0 }).reduce(0) { sum, next in
+            next.1 == .video ? sum + (next.0.jitterBufferStatistics?.pushed ?? 0) : sum
+        }
+    }
+
+    /// Configures the RTCP reports. Called when both descriptions are set.
+    ///
+    /// - Parameter numbers: The ID of the header extension for transport-wide sequence numbers; `nil` without it.
+    func setReports(numbers: Int?) {
+        bin.reportAtOnce()
+        if let numbers {
+            let seen = SeenNumbers()
+            bin.filterNumbers(ofExtension: numbers, in: pipeline) { seen.isNew($0) }
+        }
+        guard configuration.isPeerJanus else { return }
+        bin.onOwnControlPacket { [weak self] packet in
+            guard let self else { return }
+            let kinds = self.sources.withLock { $0 }
+            ReportForJanus.adjust(packet) { kinds[$0] == .video }
+        }
+    }
+
+    /// The maximum correction of audio timestamps, in nanoseconds per packet. ``AudioContinuity`` mistakes
+    /// faster corrections for jitter of the arrival, and audio and video would lose their synchronisation.
+    private static let soundCorrection = "1000000"
+
+    /// Registers the kind of media of a source. Only the lost packets of video are requested again: in a bundle,
+    /// webrtcbin applies the setting of one source to all of them.
+    func note(source: UInt32, sends kind: MediaKind) {
+        let kinds = sources.withLock { sources in
+            sources[source] = kind
+            return sources
+        }
+        for (buffer, kind) in jitterBuffers(kinds) {
+            buffer.set("do-retransmission", kind == .video ? "true" : "false")
+            if kind == .audio { buffer.set("max-ts-offset-adjustment", Self.soundCorrection) }
+        }
+    }
+
+    private func jitterBuffers(_ kinds: [UInt32: MediaKind]) -> [(Element, MediaKind)] {
+        pipeline.elements.filter { $0.factoryName == "rtpjitterbuffer" }.compactMap { buffer in
+            let source = buffer.pad("sink")?.packetSource
+            return source.flatMap { kinds[$0] }.map { (buffer, $0) }
+        }
+    }
+}
+
+// MARK: - PeerPipelineText
+
+/// The gst-launch string of one peer connection.
+enum PeerPipelineText {
+    /// The names of elements in the string.
+    static let bin = "peer"
+    static func source(_ kind: MediaKind) -> String { "\(kind.rawValue)-units" }
+    static func payloader(_ kind: MediaKind) -> String { "\(kind.rawValue)-payloader" }
+    static func depayloader(_ codec: PeerStream.Codec) -> String { "\(codec.label)-depayloader" }
+    static func sink(_ codec: PeerStream.Codec) -> String { "\(codec.label)-units" }
+
+    /// The maximum packet size in bytes, which fits through every tunnel.
+    private static let packetSize = 1200
+
+    /// Returns the string of a sending connection.
+    ///
+    /// - Parameter sources: The source number (SSRC) of each stream. The caps include it, because
+    ///   no media has flowed when the description is made, and a browser shows nothing without it.
+    static func sending(_ streams: [PeerStream], sources: [UInt32]) -> String {
+        var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=0 "
+        for (stream, source) in zip(streams, sources) {
+            let kind = stream.codec.kind
+            text += "appsrc name=\(Self.source(kind)) is-live=true format=time ! "
+            text += stream.encoding.payloader
+            text +=
+                " name=\(payloader(kind)) pt=\(stream.payload) ssrc=\(source) mtu=\(packetSize) ! "
+            text += "\(caps(of: stream)),ssrc=(uint)\(source) ! \(bin). "
+        }
+        return text
+    }
+
+    /// Returns the string of a receiving connection. A pad is linked to the depayloader of its
+    /// encoding when the pad appears.
+    static func receiving(_ encodings: [PayloadEncoding], latency: Int) -> String {
+        var text = "webrtcbin name=\(bin) bundle-policy=max-bundle latency=\(latency) "
+        for encoding in encodings {
+            let name = depayloader(encoding.codec)
+            text += "\(encoding.depayloader) name=\(name) \(encoding.depayloaderTail) ! "
+            text += "appsink name=\(sink(encoding.codec)) sync=false async=false "
+        }
+        return text
+    }
+
+    /// Returns the caps of a stream's packets.
+    static func caps(of stream: PeerStream) -> String {
+        var text =
+            "application/x-rtp,media=\(stream.codec.kind.rawValue),"
+            + "encoding-name=\(stream.encoding.name),"
+            + "clock-rate=\(stream.encoding.clockRate),payload=\(stream.payload)"
+        if let channels = stream.encoding.channels {
+            text += ",encoding-params=(string)\(channels)"
+        }
+        guard stream.isVideo else { return text }
+        // No full intra requests (FIR): if both are possible, GStreamer requests keyframes only by
+        // FIR. Janus ignores them, so a loss would freeze the picture permanently.
+        text += ",rtcp-fb-nack=(boolean)true,rtcp-fb-nack-pli=(boolean)true"
+        if stream.estimatesBitRate { text += ",rtcp-fb-goog-remb=(boolean)true" }
+        if let number = stream.transportNumbers {
+            text +=
+                ",rtcp-fb-transport-cc=(boolean)true"
+                + ",extmap-\(number)=(string)\(SessionDescription.transportNumbersURI)"
+        }
+        return text
+    }
+}
+
+// MARK: - OpenSSLExit
+
+/// Lets processes exit while threads of DTLS still run.
+///
+/// OpenSSL frees its memory in an `atexit` handler. GStreamer's DTLS elements still use the memory from their
+/// threads, up to seconds after a connection is closed, so some exits crashed. Without the handler, the system
+/// frees the memory.
+///
+/// Source: `OPENSSL_init_crypto(3)`.
+enum OpenSSLExit {
+    /// Keeps OpenSSL 3 from registering the handler. Must be called before GStreamer's DTLS plugin is loaded. Has
+    /// no effect if the program itself has used OpenSSL before. A second call does nothing.
+    static func prevent() { _ = prevention }
+
+    /// OPENSSL_INIT_NO_ATEXIT
+    private static let noExitHandler: UInt64 = 0x0008_0000
+
+    private static let prevention: Bool = {
+        // The plugin is linked with this library. It stays loaded.
+        guard let library = dlopen("libcrypto.so.3", RTLD_NOW),
+            let symbol = dlsym(library, "OPENSSL_init_crypto")
+        else { return false }
+        typealias Initialize = @convention(c) (UInt64, OpaquePointer?) -> Int32
+        return unsafeBitCast(symbol, to: Initialize.self)(noExitHandler, nil) == 1
+    }()
 }

@@ -4,21 +4,17 @@ internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
-/// Gives the units that come out of a connection's pipeline to its observer.
+/// Delivers the encoded frames from a connection's pipeline to its observer.
 ///
-/// Thread: units come on a streaming thread of their stream.
+/// Thread: frames arrive on the streaming thread of their stream.
 final class PeerReceiver: Sendable {
-    private struct Counts {
-        var balance = FrameBalance()
-        var bytes = 0
-        var hasKeyFrame = false
-        /// The time of the last unit.
-        var lastTime: MediaTime?
-    }
     private struct State {
-        var video = Counts()
-        var audio = Counts()
-        /// What had come at the last look.
+        var counts = PeerStatistics()
+        /// The time of the last frame of each stream.
+        var lastTimes: [MediaKind: MediaTime] = [:]
+        /// Whether a video keyframe has arrived.
+        var hasKeyFrame = false
+        /// The video counts at the last call of ``look(at:)``.
         var last = (packets: 0, units: 0)
     }
     private let state = Mutex(State())
@@ -27,9 +23,9 @@ final class PeerReceiver: Sendable {
     private let events: PeerEvents
     private let liveTiming: LiveTiming
     private let sinks: [(codec: PeerStream.Codec, sink: AppSink)]
-    /// The most units that wait for the observer.
+    /// The maximum number of frames that wait for the observer.
     private static let depth = 256
-    /// Called with each unit, on its streaming thread.
+    /// Called with each frame, on its streaming thread.
     private let onUnit: @Sendable () -> Void
 
     /// - Parameter latency: How long the pipeline waits for packets.
@@ -84,7 +80,7 @@ final class PeerReceiver: Sendable {
         }
     }
 
-    /// Notes which codecs come.
+    /// Sets the codecs that the peer sends.
     func expect(_ streams: [PeerStream]) {
         agreed.withLock { for stream in streams { $0[stream.codec.kind] = stream.codec } }
     }
@@ -118,55 +114,48 @@ final class PeerReceiver: Sendable {
         }
     }
 
-    /// Returns the time of a unit. In a burst of packets some have none: their units follow the last
-    /// one directly, since those after them cannot be decoded without them.
+    /// Returns the time of a frame. In a burst, some packets have none. Their frames follow the last
+    /// one directly, because later frames cannot be decoded without them.
     private func due(_ time: Int64?, _ kind: MediaKind) -> MediaTime? {
         state.withLock { state in
-            let last = kind == .video ? state.video.lastTime : state.audio.lastTime
             let time =
                 time.map { MediaTime(nanoseconds: $0) }
-                ?? last.map { $0 + MediaTime(nanoseconds: 1000) }
-            if kind == .video { state.video.lastTime = time } else { state.audio.lastTime = time }
+                ?? state.lastTimes[kind].map { $0 + MediaTime(nanoseconds: 1000) }
+            state.lastTimes[kind] = time
             return time
         }
     }
 
-    /// Whether a key frame has come. The depayloader leaves out what follows a loss.
+    /// Whether a keyframe has arrived. After a loss, the depayloader itself waits for a keyframe.
     private func isUsable(_ unit: EncodedVideoFrame) -> Bool {
         let isKeyFrame = unit.isKeyFrame
         return state.withLock { state in
-            if isKeyFrame { state.video.hasKeyFrame = true }
-            return state.video.hasKeyFrame
+            if isKeyFrame { state.hasKeyFrame = true }
+            return state.hasKeyFrame
         }
     }
 
     private func count(_ kind: MediaKind, _ disposition: FrameDisposition, _ size: Int) {
         state.withLock { state in
-            var counts = kind == .video ? state.video : state.audio
-            counts.balance.offered += 1
-            counts.bytes += size
-            switch disposition {
-            case .accepted: counts.balance.delivered += 1
-            case .dropped(let cause): counts.balance.dropped[cause] += 1
-            }
-            if kind == .video { state.video = counts } else { state.audio = counts }
+            state.counts[kind].units.count(disposition)
+            state.counts[kind].bytes += size
         }
     }
 
-    /// Asks for a key frame again where packets come and no unit: the depayloader asks once, and what it sent may
-    /// be lost. Called twice a second.
+    /// Requests a keyframe again if packets arrive but no frames: the depayloader requests one only once, and its
+    /// request may be lost. Called twice a second.
     ///
-    /// - Parameter packets: The number of packets of video that have come.
+    /// - Parameter packets: The number of received video packets.
     func look(at packets: Int) {
         let isStill = state.withLock { state in
-            let (last, units) = (state.last, state.video.balance.offered)
+            let (last, units) = (state.last, state.counts.video.units.offered)
             state.last = (packets, units)
             return packets > last.packets && units == last.units
         }
         if isStill { requestKeyFrame() }
     }
 
-    /// Asks the peer for a key frame.
+    /// Requests a keyframe from the peer.
     func requestKeyFrame() {
         for (codec, sink) in sinks where codec.kind == .video && sink.isFed {
             _ = sink.requestKeyFrame()
@@ -175,12 +164,6 @@ final class PeerReceiver: Sendable {
 
     /// Returns the counts of a stream.
     func counts(of kind: MediaKind) -> PeerStatistics.Stream {
-        state.withLock { state in
-            let counts = kind == .video ? state.video : state.audio
-            var stream = PeerStatistics.Stream()
-            stream.units = counts.balance
-            stream.bytes = counts.bytes
-            return stream
-        }
+        state.withLock { $0.counts[kind] }
     }
 }

@@ -5,9 +5,9 @@ internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
-/// Sends the units of one stream into the pipeline of a connection.
+/// Sends the encoded frames of one stream into the pipeline of a connection.
 ///
-/// Thread: any, one unit at a time.
+/// Thread: any, one frame at a time.
 final class PeerSender: Sendable {
     let stream: PeerStream
     /// The number of the stream's source (SSRC).
@@ -19,15 +19,14 @@ final class PeerSender: Sendable {
         var isOpen = false
         var isClosed = false
         var chain = ReferenceChain()
-        /// Of the last unit. Retained, so that no other caps can get the same identity.
+        /// The caps of the last frame. Retained, so that no other caps can get the same identity.
         var caps: Caps?
         var last: MediaTime?
-        var balance = FrameBalance()
-        var bytes = 0
+        var counts = PeerStatistics.Stream()
     }
     private let state = Mutex(State())
     private let packets = Atomic<Int>(0)
-    /// The most units and bytes that wait for the network.
+    /// The maximum numbers of frames and bytes that wait for the network.
     private static let (depth, bytes) = (120, 8_000_000)
 
     /// `nil` if the pipeline has no such stream.
@@ -46,21 +45,21 @@ final class PeerSender: Sendable {
         payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
     }
 
-    /// Calls `body` when the peer asks for a key frame, on a thread of GStreamer.
+    /// Calls `body` when the peer requests a keyframe, on a thread of GStreamer.
     func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {
         input.element.pad("src")?.onKeyFrameRequest(body)
     }
 
-    /// Calls `body` with the number of each packet, and whether it belongs to a key frame, on a streaming
-    /// thread.
+    /// Calls `body` with the sequence number of each packet, and whether it belongs to a keyframe, on a
+    /// streaming thread.
     func onPacket(_ body: @escaping @Sendable ((number: UInt16, isKey: Bool)) -> Void) {
         payloader.onPacket(body)
     }
 
-    /// Lets units through: the peer is there.
+    /// Opens the stream once the connection is established.
     func open() { state.withLock { $0.isOpen = true } }
 
-    /// Lets no more units through.
+    /// Closes the stream. Later frames are dropped.
     func close() { state.withLock { ($0.isClosed, $0.caps) = (true, nil) } }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
@@ -73,23 +72,13 @@ final class PeerSender: Sendable {
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard stream.codec == .audio(unit.codec) else { return count(.wrongBufferType) }
-        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in true
+        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in
+            true
         }
     }
 
     private func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        state.withLock { Self.count(disposition, in: &$0) }
-    }
-
-    private static func count(
-        _ disposition: FrameDisposition, in state: inout State
-    ) -> FrameDisposition {
-        state.balance.offered += 1
-        switch disposition {
-        case .accepted: state.balance.delivered += 1
-        case .dropped(let cause): state.balance.dropped[cause] += 1
-        }
-        return disposition
+        state.withLock { $0.counts.units.count(disposition) }
     }
 
     private func send(
@@ -109,15 +98,15 @@ final class PeerSender: Sendable {
         return state.withLock { state in
             if isFull {
                 _ = state.chain.lose()
-                return Self.count(.queueFull, in: &state)
+                return state.counts.units.count(.queueFull)
             }
-            guard admits(&state) else { return Self.count(.dropped(.needsKeyFrame), in: &state) }
+            guard admits(&state) else { return state.counts.units.count(.dropped(.needsKeyFrame)) }
             let due = timeline.due(time, live)
             guard let stamp = ClockTime(due), var buffer = own.take() else {
-                return Self.count(.dropped(.early), in: &state)
+                return state.counts.units.count(.dropped(.early))
             }
             if let last = state.last, due < last, stream.isVideo {
-                return Self.count(.dropped(.backwards), in: &state)
+                return state.counts.units.count(.dropped(.backwards))
             }
             state.last = due
             buffer.presentationTime = stamp
@@ -128,21 +117,59 @@ final class PeerSender: Sendable {
             }
             let size = buffer.byteCount
             guard input.push(buffer) == .ok else {
-                return Self.count(.dropped(.closed), in: &state)
+                return state.counts.units.count(.dropped(.closed))
             }
-            state.bytes += size
-            return Self.count(.accepted, in: &state)
+            state.counts.bytes += size
+            return state.counts.units.count(.accepted)
         }
     }
 
     /// The counts so far.
     var counts: PeerStatistics.Stream {
-        state.withLock { state in
-            var counts = PeerStatistics.Stream()
-            counts.units = state.balance
-            counts.bytes = state.bytes
-            counts.packets = packets.load(ordering: .relaxed)
-            return counts
+        var counts = state.withLock { $0.counts }
+        counts.packets = packets.load(ordering: .relaxed)
+        return counts
+    }
+}
+
+extension FrameBalance {
+    /// Counts a frame with its outcome, and returns the outcome.
+    @discardableResult
+    mutating func count(_ disposition: FrameDisposition) -> FrameDisposition {
+        offered += 1
+        switch disposition {
+        case .accepted: delivered += 1
+        case .dropped(let cause): dropped[cause] += 1
         }
+        return disposition
+    }
+}
+
+// MARK: - SendTimeline
+
+/// Maps the timestamps of all streams of one connection to the running time of its pipeline.
+///
+/// Thread: any.
+final class SendTimeline: Sendable {
+    /// The shared clock's time at the pipeline's running time zero.
+    private let origin: MediaTime
+    /// The offset for frames that are not live: the first frame of any stream is due when it
+    /// arrives. All streams share the offset, because encoding the first video frame may take
+    /// longer than encoding the first audio frame.
+    private let shift = Mutex<MediaTime?>(nil)
+
+    init(origin: MediaTime) { self.origin = origin }
+
+    /// Returns the running time of a frame in the pipeline.
+    func due(
+        _ time: MediaTime, _ live: LiveTiming?, now: MediaTime = MediaTime(SharedClock.now)
+    ) -> MediaTime {
+        if let live { return time + live.clockOrigin - origin }
+        let shift = shift.withLock { shift in
+            let present = shift ?? now - origin - time
+            shift = present
+            return present
+        }
+        return time + shift
     }
 }

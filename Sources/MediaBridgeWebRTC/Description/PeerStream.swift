@@ -7,6 +7,25 @@ package struct PeerStream: Hashable, Sendable {
     package enum Codec: Hashable, Sendable {
         case video(VideoCodec)
         case audio(AudioCodec)
+
+        /// Video or audio.
+        var kind: MediaKind { if case .video = self { .video } else { .audio } }
+
+        /// The codec's name: `h264`.
+        var name: String {
+            switch self {
+            case .video(let codec): codec.rawValue
+            case .audio(let codec): codec.rawValue
+            }
+        }
+
+        /// A name for the codec in element names.
+        var label: String {
+            switch self {
+            case .video(let codec): "video-\(codec)"
+            case .audio(let codec): "audio-\(codec)"
+            }
+        }
     }
     /// How RTP carries it.
     let encoding: PayloadEncoding
@@ -14,19 +33,19 @@ package struct PeerStream: Hashable, Sendable {
     package var codec: Codec { encoding.codec }
     /// The payload type of its packets.
     package var payload: Int
-    /// The payload type of packets that are sent again; `nil` if none are.
+    /// The payload type of retransmitted packets; `nil` without retransmission.
     package var resendPayload: Int?
-    /// The place of its m-line in the peer's description.
+    /// The index of its m-line in the peer's description.
     package var line: Int
-    /// The number of the header extension with a transport-wide number; `nil` if the peer has none.
+    /// The ID of the header extension for transport-wide sequence numbers; `nil` if the peer has none.
     var transportNumbers: Int?
-    /// Whether the peer estimates what the network carries (REMB).
+    /// Whether the peer estimates the capacity of the network (REMB).
     var estimatesBitRate = false
-    /// Whether the peer finds a lost packet in the next one (RFC 7587, `useinbandfec`).
+    /// Whether the peer restores a lost packet from the next one (RFC 7587, `useinbandfec`).
     var usesInbandFEC = false
 
     /// Whether it is video.
-    package var isVideo: Bool { if case .video = codec { true } else { false } }
+    package var isVideo: Bool { codec.kind == .video }
 }
 
 /// How RTP carries a codec, and the elements for it: a row for each codec that connections have.
@@ -39,13 +58,13 @@ struct PayloadEncoding: Hashable, Sendable {
     let clockRate: Int
     /// The number of channels, if a description states it.
     var channels: Int?
-    /// The payload type in offers of this side. That of packets that are sent again is 96, which webrtcbin takes
-    /// as the first one that is free: Janus (1.1.2) remembers it of earlier offers, and leaves what has it out of
-    /// later ones.
+    /// The payload type in offers of this side. It must not be 96, the first free type, which webrtcbin chooses
+    /// for retransmitted packets. Janus 1.1.2 remembers that type from earlier offers, and omits streams with the
+    /// same type from later ones.
     let offered: Int
-    /// Elements that end with the payloader; its further properties follow.
+    /// The elements up to the payloader, whose other properties the caller appends.
     let payloader: String
-    /// The depayloader; its name follows.
+    /// The depayloader, whose name the caller appends.
     let depayloader: String
     /// The properties of the depayloader, and the elements behind it.
     var depayloaderTail = ""
@@ -124,8 +143,8 @@ extension SessionDescription {
         return nil
     }
 
-    /// Of H.264, constrained baseline in several packets a picture comes first: every receiver decodes
-    /// it, and every sender of it decodes other profiles, too.
+    /// Returns the preferred payload type of an encoding. For H.264, this is constrained baseline with
+    /// several packets per picture: every receiver decodes it, and its senders also decode other profiles.
     private static func format(
         of encoding: PayloadEncoding, in payloads: [PayloadFormat]
     ) -> PayloadFormat? {

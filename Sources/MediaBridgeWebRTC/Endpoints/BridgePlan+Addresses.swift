@@ -76,10 +76,9 @@ extension BridgePlan {
         func feed(isDecoded: Bool) async throws(PipelineError) -> (WHEPFeed, String) {
             do throws(PeerError) {
                 let feed = WHEPFeed(
-                    try SignallingClient(url, token: token), PeerConnection.Media(),
-                    PeerConnection.Configuration())
+                    try SignallingClient(url, token: token), PeerConnection.Configuration())
                 let codecs = try await feed.connect()
-                return (feed, WHEPText.text(codecs.video, codecs.audio, isDecoded: isDecoded))
+                return (feed, WHEPFeed.text(codecs.video, codecs.audio, isDecoded: isDecoded))
             } catch {
                 throw PipelineError(error)
             }

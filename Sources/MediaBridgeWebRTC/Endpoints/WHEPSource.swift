@@ -1,17 +1,19 @@
+internal import GStreamerKit
+internal import MediaBasics
 public import MediaBridge
 public import MediaCore
+internal import Synchronization
 
-/// The pictures and the sound of a WHEP server, as a source: `PipelineVideoSource`'s peer for what a browser
-/// or a media server sends.
+/// A source that receives video and audio from a WHEP server: a media server, or `gst-bridge share`.
 ///
 /// ```swift
 /// let source = try WHEPSource("https://media.example/whep", token: token)
 /// for try await frame in source.frames() { print(frame) }
 /// ```
 ///
-/// It connects when it is read or started, and disconnects with the end. Units come encoded, H.264 or VP8,
-/// and Opus: a recording and a channel take them as they are, ``frames()`` decodes them. An end of the
-/// session is the end of the stream; a connection that fails, or a server that refuses, is an error.
+/// It connects when it is read or started, and disconnects at its end. The media is encoded: H.264 or VP8,
+/// and Opus. A recording and a channel take it unchanged; ``frames()`` decodes it. If the server ends the
+/// session, the stream ends. A failed connection is an error, and so is a refusal by the server.
 /// Thread: as `PipelineVideoSource`.
 public final class WHEPSource: VideoSource, Sendable {
     private let source: PipelineVideoSource
@@ -31,8 +33,9 @@ public final class WHEPSource: VideoSource, Sendable {
         do throws(PeerError) { client = try SignallingClient(url, token: token) } catch {
             throw PipelineError(error)
         }
-        let feed = WHEPFeed(client, PeerConnection.Media(), configuration)
-        let text = WHEPText.both
+        let feed = WHEPFeed(client, configuration)
+        // Without a decoder, the string fits all codecs.
+        let text = WHEPFeed.text(.h264, .opus, isDecoded: false)
         source = try PipelineVideoSource(text, feed: feed, configuration: .init())
     }
 
@@ -81,38 +84,195 @@ public final class WHEPSource: VideoSource, Sendable {
     public func shouldDispose() throws { try source.shouldDispose() }
 }
 
-/// The strings of captures that a ``WHEPFeed`` fills.
-enum WHEPText {
-    /// A string with both streams, as units.
-    static var both: String {
-        [MediaKind.video, .audio].map { "\(input($0)) ! appsink name=\($0.rawValue)" }
-            .joined(separator: " ")
+// MARK: - WHEPFeed
+
+/// Feeds the media of a WHEP server into the appsrcs of a capture: connects when the pipeline plays, and
+/// disconnects when it stops.
+///
+/// Thread: any.
+final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
+    private struct State {
+        var connection: AnsweredConnection?
+        /// Set while a connection is being made.
+        var isConnecting = false
+        var isPlaying = false
+        var failure: PeerError?
+        var inputs: [MediaKind: AppSource] = [:]
+        var caps: [MediaKind: Caps] = [:]
+        var baseTime = MediaTime.zero
+        weak var pipeline: Pipeline?
+    }
+    private let state = Mutex(State())
+    private let client: SignallingClient
+    private let configuration: PeerConnection.Configuration
+
+    /// The names of the appsrcs in the capture's string.
+    private static func input(_ kind: MediaKind) -> String { "whep-\(kind.rawValue)" }
+    /// The maximum number of encoded frames that wait in an appsrc.
+    private static let depth = 256
+
+    init(_ client: SignallingClient, _ configuration: PeerConnection.Configuration) {
+        self.client = client
+        self.configuration = configuration
     }
 
-    private static func input(_ kind: MediaKind) -> String {
-        "appsrc name=\(WHEPFeed.input(kind)) is-live=true format=time"
-    }
-
-    /// Returns a string with the streams that there are.
+    /// Returns the string of a capture that a feed fills.
     ///
     /// - Parameters:
-    ///   - video: The codec of the pictures; `nil` for none.
-    ///   - audio: The codec of the sound; `nil` for none.
-    ///   - isDecoded: Whether they are decoded.
-    static func text(
-        _ video: VideoCodec?, _ audio: AudioCodec?, isDecoded: Bool
-    ) -> String {
-        func decoder(_ codec: PeerStream.Codec) -> String {
-            guard isDecoded, let decoder = PayloadEncoding.of(codec)?.decoder else { return "" }
-            return " ! \(decoder)"
+    ///   - video: The codec of the video; `nil` without video.
+    ///   - audio: The codec of the audio; `nil` without audio.
+    ///   - isDecoded: Whether the capture decodes them.
+    static func text(_ video: VideoCodec?, _ audio: AudioCodec?, isDecoded: Bool) -> String {
+        let codecs = [video.map(PeerStream.Codec.video), audio.map(PeerStream.Codec.audio)]
+        return codecs.compactMap(\.self).map { codec in
+            let decoder = isDecoded ? PayloadEncoding.of(codec).map { " ! \($0.decoder)" } : nil
+            return "appsrc name=\(input(codec.kind)) is-live=true format=time\(decoder ?? "")"
+                + " ! appsink name=\(codec.kind.rawValue)"
+        }.joined(separator: " ")
+    }
+
+    // MARK: Connection
+
+    /// Connects before the pipeline plays, to learn which streams there are.
+    ///
+    /// - Returns: Their codecs.
+    func connect() async throws(PeerError) -> (video: VideoCodec?, audio: AudioCodec?) {
+        let connection = try await openConnection()
+        state.withLock { $0.connection = connection }
+        return (connection.peer.videoCodec, connection.peer.audioCodec)
+    }
+
+    private func openConnection() async throws(PeerError) -> AnsweredConnection {
+        try await AnsweredConnection.open(
+            .receiver, PeerConnection.Media(), configuration, by: client, observer: self)
+    }
+
+    func attach(to pipeline: Pipeline) {
+        state.withLock { $0.pipeline = pipeline }
+        let sources = pipeline.appSources
+        for kind in [MediaKind.video, .audio] {
+            guard let input = sources[Self.input(kind)] else { continue }
+            input.configure(depth: Self.depth, dropsOldest: false)
+            state.withLock { $0.inputs[kind] = input }
+            guard kind == .video else { continue }
+            input.element.pad("src")?.onKeyFrameRequest { [weak self] in
+                self?.state.withLock { $0.connection }?.peer.requestKeyFrame()
+            }
         }
-        var parts: [String] = []
-        if let video {
-            parts.append("\(input(.video))\(decoder(.video(video))) ! appsink name=video")
+        pipeline.onMessage { [weak self] message in
+            guard case .stateChanged(let state) = message else { return }
+            if state == .playing { self?.played() } else { self?.stopped() }
         }
-        if let audio {
-            parts.append("\(input(.audio))\(decoder(.audio(audio))) ! appsink name=audio")
+    }
+
+    /// Thread: the one that changes the state.
+    private func played() {
+        guard let base = state.withLock({ $0.pipeline })?.baseTime else { return }
+        let (connection, isNeeded, failure) = state.withLock { state in
+            (state.isPlaying, state.baseTime, state.caps) = (true, MediaTime(base), [:])
+            let isNeeded = state.connection == nil && !state.isConnecting && state.failure == nil
+            if isNeeded { state.isConnecting = true }
+            return (state.connection, isNeeded, state.failure.take())
         }
-        return parts.joined(separator: " ")
+        if let failure { return fail(failure) }
+        connection?.peer.requestKeyFrame()
+        guard isNeeded else { return }
+        Task { await self.reconnect() }
+    }
+
+    private func reconnect() async {
+        do throws(PeerError) {
+            let connection = try await openConnection()
+            let isWanted = state.withLock { state in
+                state.isConnecting = false
+                if state.isPlaying { state.connection = connection }
+                return state.isPlaying
+            }
+            if !isWanted { await connection.close() }
+        } catch {
+            let isWanted = state.withLock { state in
+                state.isConnecting = false
+                return state.isPlaying
+            }
+            if isWanted { fail(error) }
+        }
+    }
+
+    /// Thread: the one that changes the state.
+    private func stopped() {
+        let connection = state.withLock { state in
+            guard state.isPlaying else { return nil as AnsweredConnection? }
+            state.isPlaying = false
+            return state.connection.take()
+        }
+        if let connection { Task { await connection.close() } }
+    }
+
+    private func fail(_ error: PeerError) {
+        state.withLock { $0.pipeline }?.fail(PipelineError(error))
+    }
+
+    deinit {
+        if let connection = state.withLock({ $0.connection }) {
+            Task { await connection.close() }
+        }
+    }
+
+    // MARK: PeerConnectionObserver
+
+    func stateChanged(_ now: PeerConnection.State) {
+        switch now {
+        case .closed:
+            let (inputs, isPlaying) = state.withLock { state in
+                if !state.isPlaying {
+                    state.failure = PeerError(
+                        .unreachable, message: "the server ended the session")
+                }
+                return (state.inputs.values.map { $0 }, state.isPlaying)
+            }
+            if isPlaying { inputs.forEach { $0.endOfStream() } }
+        case .failed(let error):
+            let isPlaying = state.withLock { state in
+                if !state.isPlaying { state.failure = error }
+                return state.isPlaying
+            }
+            if isPlaying { fail(error) }
+        default: return
+        }
+        let connection = state.withLock { $0.connection.take() }
+        if let connection { Task { await connection.close() } }
+    }
+
+    func receive(_ unit: EncodedVideoFrame) {
+        guard let wrapped = try? unit.wrapped() else { return }
+        push(wrapped, .video, unit.runningTime, unit.liveTiming)
+    }
+
+    func receive(_ unit: EncodedAudioFrame) {
+        guard let wrapped = try? unit.wrapped() else { return }
+        push(wrapped, .audio, unit.runningTime, unit.liveTiming)
+    }
+
+    private func push(
+        _ wrapped: borrowing ElementChain.BufferWithCaps, _ kind: MediaKind, _ time: MediaTime?,
+        _ live: LiveTiming?
+    ) {
+        guard let time, let live else { return }
+        let caps = wrapped.caps
+        let (input, isNew, due) = state.withLock { state -> (AppSource?, Bool, MediaTime) in
+            guard state.isPlaying, let input = state.inputs[kind] else {
+                return (nil, false, .zero)
+            }
+            let isNew = state.caps[kind]?.identity != caps.identity
+            if isNew { state.caps[kind] = caps }
+            return (input, isNew, time + live.clockOrigin - state.baseTime)
+        }
+        guard let input else { return }
+        if isNew { input.setCaps(caps) }
+        guard let stamp = ClockTime(due), input.queuedBuffers < Self.depth else { return }
+        var buffer = wrapped.buffer.retained().withOwnHeader()
+        buffer.presentationTime = stamp
+        buffer.decodingTime = nil
+        _ = input.push(buffer)
     }
 }

@@ -156,3 +156,66 @@ final class WHIPLink: PeerConnectionObserver {
 
     func limitChanged(_ limit: VideoLimit) { publisher.limitChanged(limit) }
 }
+
+// MARK: - Publications
+
+/// The currently connected peer of a publication. Thread: any.
+final class PeerSlot: Sendable {
+    private let peer = Mutex<PeerConnection?>(nil)
+
+    /// The connected peer; `nil` if there is none.
+    var present: PeerConnection? { peer.withLock { $0 } }
+
+    /// Replaces the peer; `nil` for none.
+    func send(to peer: PeerConnection?) {
+        let last = self.peer.withLock { present in
+            defer { present = peer }
+            return present
+        }
+        _ = consume last
+    }
+}
+
+/// Sends encoded video frames to the peer of a slot. Thread: any.
+final class PeerVideoPublication: VideoPublication {
+    let carriesFrames = false
+    private let codec: Mutex<VideoCodec>
+    private let slot: PeerSlot
+
+    init(_ codec: VideoCodec, to slot: PeerSlot) {
+        self.codec = Mutex(codec)
+        self.slot = slot
+    }
+
+    var codecs: Set<VideoCodec> { [codec.withLock { $0 }] }
+
+    /// Switches to another codec.
+    func carry(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
+
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        slot.present?.send(unit) ?? .notStarted
+    }
+    func end() {}
+}
+
+/// Sends encoded audio frames to the peer of a slot. Thread: any.
+final class PeerAudioPublication: AudioPublication {
+    let codecs: Set<AudioCodec>
+    let carriesFrames = false
+    private let slot: PeerSlot
+
+    init(_ codec: AudioCodec, to slot: PeerSlot) {
+        codecs = [codec]
+        self.slot = slot
+    }
+
+    var lossOfReceivers: Double { slot.present?.soundLoss ?? 0 }
+
+    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        slot.present?.send(unit) ?? .notStarted
+    }
+    func setMuted(_ isMuted: Bool) {}
+    func end() {}
+}

@@ -1,3 +1,4 @@
+internal import Foundation
 public import HTTPTypes
 
 extension WebRTCServer {
@@ -191,6 +192,147 @@ extension WebRTCServer {
         }
     }
 }
+
+// MARK: - Requests
+
+/// The resource that a request addresses.
+private enum ServerPath: Equatable {
+    case viewerPage
+    case senderPage
+    case endpoint(PeerSession.Kind)
+    case session(PeerSession.Kind, id: String)
+
+    /// - Returns: `nil` for an unknown path.
+    init?(_ path: some StringProtocol, _ configuration: WebRTCServer.Configuration) {
+        guard path.hasPrefix(configuration.path) else { return nil }
+        let rest = path.dropFirst(configuration.path.count)
+        let (views, sends) = (configuration.takesViewers, configuration.takesSenders)
+        switch rest {
+        case "/": self = views ? .viewerPage : .senderPage
+        case "/watch" where views: self = .viewerPage
+        case "/send" where sends: self = .senderPage
+        case "/whep" where views: self = .endpoint(.viewer)
+        case "/whip" where sends: self = .endpoint(.sender)
+        default:
+            let kind: PeerSession.Kind
+            if rest.hasPrefix("/whep/"), views {
+                kind = .viewer
+            } else if rest.hasPrefix("/whip/"), sends {
+                kind = .sender
+            } else {
+                return nil
+            }
+            let id = rest.dropFirst(6)
+            guard (1...64).contains(id.utf8.count), !id.contains("/") else { return nil }
+            self = .session(kind, id: String(id))
+        }
+    }
+
+    /// The value of `Allow`.
+    var methods: [String] {
+        switch self {
+        case .viewerPage, .senderPage: ["GET", "HEAD", "OPTIONS"]
+        case .endpoint: ["POST", "OPTIONS"]
+        case .session: ["PATCH", "DELETE", "OPTIONS"]
+        }
+    }
+
+    /// Splits the target of a request into its path and its query.
+    static func split(_ target: String) -> (path: Substring, query: Substring) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
+    }
+
+    /// Returns the name that a peer requests (`?name=NAME`); `nil` if it requests none.
+    static func name(in query: Substring) throws(RequestRefusal) -> String? {
+        for item in query.split(separator: "&") where item.hasPrefix("name=") {
+            let text = item.dropFirst(5).replacingOccurrences(of: "+", with: " ")
+            guard let name = text.removingPercentEncoding, (1...64).contains(name.count),
+                name.utf8.count <= 256, name.unicodeScalars.allSatisfy(isNamePart)
+            else {
+                throw RequestRefusal(
+                    .badRequest,
+                    "invalid name: up to 64 letters, digits, spaces and the characters . _ - @")
+            }
+            return name
+        }
+        return nil
+    }
+
+    private static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || " ._-@".unicodeScalars.contains(scalar)
+    }
+}
+
+/// The parts of an offer that the server checks before it makes a connection.
+private struct OfferOutline {
+    /// The value of `a=ice-ufrag`.
+    let userFragment: String
+
+    /// The maximum number of m-lines in an offer.
+    private static let maximumMedia = 32
+
+    private struct Media {
+        let isOfInterest: Bool
+        var direction: String?
+    }
+
+    /// - Parameters:
+    ///   - offer: The body of the request.
+    ///   - kind: The kind of session that the peer requests.
+    init(_ offer: String, _ kind: PeerSession.Kind) throws(RequestRefusal) {
+        guard offer.hasPrefix("v=0\r\n") || offer.hasPrefix("v=0\n"), !offer.contains("\0") else {
+            throw Self.bad("it does not begin with v=0")
+        }
+        var sessionDirection = "sendrecv"
+        var media: [Media] = []
+        var hasFingerprint = false
+        for line in offer.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("m=") {
+                let name = line.dropFirst(2).prefix { $0 != " " }
+                media.append(Media(isOfInterest: name == "video" || name == "audio"))
+            } else if line.hasPrefix("a=fingerprint:") {
+                hasFingerprint = true
+            } else if ["a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"].contains(line) {
+                let direction = String(line.dropFirst(2))
+                if media.isEmpty {
+                    sessionDirection = direction
+                } else {
+                    media[media.count - 1].direction = direction
+                }
+            }
+        }
+        guard media.contains(where: \.isOfInterest) else {
+            throw Self.bad("it has neither video nor audio")
+        }
+        guard media.count <= Self.maximumMedia else {
+            throw Self.bad("it has more than \(Self.maximumMedia) media lines")
+        }
+        guard let credentials = TrickleFragment.Credentials(of: offer), hasFingerprint else {
+            throw Self.bad("it lacks ice-ufrag, ice-pwd or fingerprint")
+        }
+        userFragment = credentials.userFragment
+        let wanted = kind == .viewer ? ["recvonly", "sendrecv"] : ["sendonly", "sendrecv"]
+        guard
+            media.contains(where: {
+                $0.isOfInterest && wanted.contains($0.direction ?? sessionDirection)
+            })
+        else {
+            throw RequestRefusal(
+                .notAcceptable,
+                kind == .viewer
+                    ? "the offer receives nothing; senders use /whip"
+                    : "the offer sends nothing; viewers use /whep")
+        }
+    }
+
+    private static func bad(_ what: String) -> RequestRefusal {
+        RequestRefusal(.badRequest, "invalid SDP offer: \(what)")
+    }
+}
+
+// MARK: - Responses
 
 /// A response under construction, with its body.
 private struct ServerReply {

@@ -2,16 +2,17 @@ internal import Foundation
 internal import HTTPTypes
 
 extension HTTPField.Name {
-    /// The name of servers in replies.
+    /// The field that names STUN and TURN servers.
     static let link = HTTPField.Name(known: "Link")
 
-    /// A name that is spelled right.
+    /// Creates a name from a valid literal.
     init(known name: String) { self = HTTPField.Name(name) ?? .via }
 }
 
-/// STUN and TURN servers in `Link` headers (RFC 9725, section 4.6), and as connections take them.
+/// Converts STUN and TURN servers between `Link` headers (RFC 9725, section 4.6) and the form of
+/// ``PeerConnection/Configuration/servers``.
 package enum ICEServerLink {
-    /// The most servers that are taken from a reply.
+    /// The maximum number of servers that are taken from a reply.
     private static let maximum = 16
 
     /// Returns the servers in values of `Link`, each with any number of links.
@@ -26,7 +27,7 @@ package enum ICEServerLink {
         return servers
     }
 
-    /// Returns the value of `Link` for a server; `nil` if it is not one.
+    /// Returns the value of `Link` for a server; `nil` for an invalid one.
     package static func link(to server: String) -> String? {
         guard let mark = server.range(of: "://"), server.utf8.count <= 4096,
             server.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !"<>\"\\".utf8.contains($0) })
@@ -58,10 +59,9 @@ package enum ICEServerLink {
             address.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "@") })
         else { return nil }
         guard scheme.hasPrefix("turn") else { return "\(scheme)://\(address)" }
-        let (user, password) = (link.values["username"], link.values["credential"])
-        guard let user = (user ?? "").escaped, let password = (password ?? "").escaped else {
-            return nil
-        }
+        guard let user = (link.values["username"] ?? "").escaped,
+            let password = (link.values["credential"] ?? "").escaped
+        else { return nil }
         return "\(scheme)://\(user):\(password)@\(address)"
     }
 }
@@ -79,7 +79,7 @@ private struct Link {
         return links
     }
 
-    /// Reads links from the front of a text. A link that is not one ends the reading.
+    /// Reads links from the start of a text, up to the first invalid one.
     private struct Reader {
         var rest: Substring
 
@@ -137,17 +137,17 @@ extension Character {
 }
 
 extension String {
-    /// As a quoted string of a header.
+    /// The text as a quoted string of a header.
     fileprivate var quoted: String {
         "\""
             + replacingOccurrences(of: "\\", with: "\\\\")
             .replacingOccurrences(of: "\"", with: "\\\"") + "\""
     }
 
-    /// Whether the text can stand in a header.
+    /// Whether a header can contain the text.
     fileprivate var isHeaderText: Bool { utf8.allSatisfy { (0x20...0x7e).contains($0) } }
 
-    /// With everything escaped that has a meaning in a URL; `nil` if it is too long.
+    /// The text, percent-escaped for a URL; `nil` if it is too long.
     fileprivate var escaped: String? {
         guard utf8.count <= 1024 else { return nil }
         let plain = CharacterSet(

@@ -1,6 +1,7 @@
 package import Foundation
 internal import HTTPTypes
 internal import MediaBasics
+internal import Synchronization
 
 /// A client of WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep), which differ only in the direction
 /// of the media. The client posts an offer and receives the answer and the URL of the new session.
@@ -34,7 +35,7 @@ package struct SignallingClient: Sendable {
                 .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
-        if let token, !BearerToken.isValid(token) {
+        if let token, !Self.isValid(token) {
             throw PeerError(
                 .badAddress, message: "the token for \(origin) cannot be sent in a header",
                 advice: "a token of printable ASCII characters, without spaces")
@@ -42,6 +43,12 @@ package struct SignallingClient: Sendable {
         self.endpoint = url
         self.token = token
         self.timeout = timeout
+    }
+
+    /// Whether a token can be sent in a header: printable ASCII without spaces, up to 4096 characters.
+    private static func isValid(_ token: String) -> Bool {
+        (1...4096).contains(token.utf8.count)
+            && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     /// Posts an offer and waits for the answer.
@@ -76,12 +83,11 @@ package struct SignallingClient: Sendable {
     /// Sends a request, with the token if the URL has the token's origin.
     func request(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8] = [],
-        within timeout: Duration? = nil
+        within timeout: Duration
     ) async throws(PeerError) -> HTTPExchange.Reply {
         var fields = fields
         if let token, sendsToken(to: url) { fields[.authorization] = "Bearer \(token)" }
-        return try await HTTPExchange().send(
-            method, url, fields, body: body, within: timeout ?? self.timeout)
+        return try await HTTPExchange.send(method, url, fields, body: body, within: timeout)
     }
 
     private func sendsToken(to url: URL) -> Bool {
@@ -127,6 +133,153 @@ package struct SignallingClient: Sendable {
             credentials: TrickleFragment.Credentials(of: offer))
     }
 }
+
+// MARK: - SignallingSession
+
+/// A session with a WHIP or WHEP server, created by the answer to an offer.
+///
+/// Thread: any. Its release sends nothing to the server: call ``end()``.
+package final class SignallingSession: Sendable {
+    /// The server's session description.
+    package let answer: String
+    /// The URL of the session. If the server gave none, it is `nil`, and the server accepts no
+    /// candidates and no end of the session.
+    package let resource: URL?
+    /// The STUN and TURN servers that the server names (`Link: …; rel="ice-server"`), in the form
+    /// of ``PeerConnection/Configuration/servers``.
+    package let servers: [String]
+
+    private struct State {
+        var entityTag: String?
+        /// Whether the server accepts candidates.
+        var takesCandidates = true
+        var isOver = false
+    }
+    private let state: Mutex<State>
+    private let client: SignallingClient
+    private let credentials: TrickleFragment.Credentials?
+
+    init(
+        _ client: SignallingClient, answer: String, resource: URL?, entityTag: String?,
+        servers: [String], credentials: TrickleFragment.Credentials?
+    ) {
+        self.client = client
+        self.answer = answer
+        self.resource = resource
+        self.servers = servers
+        self.credentials = credentials
+        state = Mutex(State(entityTag: entityTag))
+    }
+
+    /// Sends candidates that were found after the offer.
+    ///
+    /// - Parameters:
+    ///   - candidates: The candidates; empty to report only that no more follow.
+    ///   - isLast: Whether no more candidates follow. Default false.
+    /// - Returns: False if the server accepts no candidates, now or later (405 and 501): it uses
+    ///   only those in the offer.
+    /// - Throws: ``PeerError`` as ``SignallingClient/post(offer:)``.
+    @discardableResult
+    package func send(
+        _ candidates: [PeerConnection.Candidate], isLast: Bool = false
+    ) async throws(PeerError) -> Bool {
+        let (tag, isOpen) = state.withLock { ($0.entityTag, $0.takesCandidates && !$0.isOver) }
+        guard isOpen, let resource else { return false }
+        var fields = HTTPFields()
+        fields[.contentType] = "application/trickle-ice-sdpfrag"
+        fields[.ifMatch] = tag
+        let fragment = TrickleFragment(
+            credentials: credentials, candidates: candidates, isLast: isLast)
+        let reply = try await client.request(
+            .patch, resource, fields, body: Array(fragment.text.utf8), within: client.sessionTimeout
+        )
+        switch reply.response.status.code {
+        case 200..<300:
+            if let tag = reply.response.headerFields[.eTag] {
+                state.withLock { $0.entityTag = tag }
+            }
+            return true
+        case 405, 501:
+            state.withLock { $0.takesCandidates = false }
+            return false
+        default: throw .refusal(reply, by: resource, sentToken: true)
+        }
+    }
+
+    /// Ends the session on the server. A second call does nothing. A server that does not answer,
+    /// or has already ended the session, is not an error.
+    package func end() async {
+        let isFirst = state.withLock { state in
+            defer { state.isOver = true }
+            return !state.isOver
+        }
+        guard isFirst, let resource else { return }
+        // A separate task: the end of the caller's task is the usual reason to end the session.
+        let client = self.client
+        await Task.detached {
+            // Sent once more if the connection fails, which is allowed for a DELETE (RFC 9110,
+            // section 9.2.2): otherwise the server keeps the session until its media has been
+            // silent for a long time.
+            for _ in 0..<2 {
+                do throws(PeerError) {
+                    _ = try await client.request(
+                        .delete, resource, HTTPFields(), within: client.sessionTimeout)
+                    return
+                } catch {
+                    guard error.code == .unreachable else { return }
+                }
+            }
+        }.value
+    }
+}
+
+// MARK: - AnsweredConnection
+
+/// A connection to a WHIP or WHEP server, with its session there.
+final class AnsweredConnection: Sendable {
+    let peer: PeerConnection
+    private let session: SignallingSession
+
+    private init(_ peer: PeerConnection, _ session: SignallingSession) {
+        self.peer = peer
+        self.session = session
+    }
+
+    /// Makes an offer, posts it, and takes the answer.
+    ///
+    /// - Throws: ``PeerError``; the session is ended then.
+    static func open(
+        _ role: PeerConnection.Role, _ media: PeerConnection.Media,
+        _ configuration: PeerConnection.Configuration, by client: SignallingClient,
+        observer: any PeerConnectionObserver
+    ) async throws(PeerError) -> AnsweredConnection {
+        let peer = PeerConnection(role, media, configuration: configuration, observer: observer)
+        let session: SignallingSession
+        do throws(PeerError) {
+            session = try await client.post(offer: peer.offer(isComplete: true))
+        } catch {
+            await peer.close()
+            throw error
+        }
+        do throws(PeerError) {
+            try await peer.accept(answer: session.answer)
+        } catch {
+            await session.end()
+            await peer.close()
+            throw error
+        }
+        return AnsweredConnection(peer, session)
+    }
+
+    /// Ends the session at the server and closes the connection.
+    func close() async {
+        async let isEnded: Void = session.end()
+        await peer.close()
+        await isEnded
+    }
+}
+
+// MARK: - Origin
 
 /// The origin of a URL, which decides whether it gets the token.
 struct Origin: Hashable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
 package struct TrickleFragment: Hashable, Sendable {
     /// The ICE credentials that candidates belong to.

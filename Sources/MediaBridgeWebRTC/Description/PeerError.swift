@@ -1,3 +1,5 @@
+internal import GStreamerKit
+
 /// The reason why a peer connection failed.
 public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of failure. New kinds may be added: switch over them with a `default`.
@@ -26,6 +28,14 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let closed = Code(rawValue: "closed")
         /// GStreamer reported an error.
         public static let failed = Code(rawValue: "failed")
+        /// The URL is not one of an endpoint, or the token cannot be sent.
+        public static let badAddress = Code(rawValue: "badAddress")
+        /// The server demands a token, or does not take this one.
+        public static let unauthorized = Code(rawValue: "unauthorized")
+        /// The server has no room now, or nothing to send: a later attempt may succeed.
+        public static let busy = Code(rawValue: "busy")
+        /// The server refused the request, or answered with something else than asked for.
+        public static let refused = Code(rawValue: "refused")
     }
 
     /// The kind of failure.
@@ -49,4 +59,35 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The message, followed by the advice if there is any.
     public var description: String { message + (advice.map { ". Try: \($0)" } ?? "") }
+}
+
+// MARK: - Errors of pipelines
+
+extension PeerError {
+    init(_ error: PipelineError) {
+        let code: Code =
+            switch error.code {
+            case .missingElement: .missingElement
+            case .deadlineExceeded: .deadlineExceeded
+            default: .failed
+            }
+        var reason = error
+        reason.advice = nil
+        self.init(code, message: reason.description, advice: error.advice)
+    }
+}
+
+extension PipelineError {
+    /// Creates the error of a pipeline for one of a connection.
+    init(_ error: PeerError) {
+        let code: Code =
+            switch error.code {
+            case .missingElement: .missingElement
+            case .deadlineExceeded: .deadlineExceeded
+            case .unauthorized, .refused: .refused
+            case .badAddress, .badServer: .badValue
+            default: .resourceFailed
+            }
+        self.init(code, message: error.message, advice: error.advice)
+    }
 }

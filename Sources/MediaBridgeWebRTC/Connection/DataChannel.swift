@@ -1,10 +1,66 @@
+internal import BridgeEngine
 internal import CMediaBridge
 internal import CWebRTC
 internal import GStreamerKit
+internal import Synchronization
+
+/// The messages of a connection, over its data channel.
+final class PeerMessages: Sendable {
+    private let channel: WebRTCChannel
+    private let events: PeerEvents
+    private let isOpened = Atomic<Bool>(false)
+    private let waiting = Atomic<Int>(0)
+    /// The maximum number of bytes of messages that wait to be sent.
+    private static let mostWaitingBytes = 4_000_000
+    /// The maximum number of the peer's messages that wait for the observer. Further ones are dropped.
+    private static let mostWaiting = 4_096
+
+    init(_ channel: WebRTCChannel, _ events: PeerEvents) {
+        self.channel = channel
+        self.events = events
+    }
+
+    func begin() {
+        channel.onEvent { [weak self] event in
+            switch event {
+            case .opened: self?.opened()
+            case .closed: break
+            case .text(let text): self?.received(ChannelMessage(text))
+            case .bytes(let bytes): self?.received(ChannelMessage(bytes))
+            }
+        }
+    }
+
+    private func opened() {
+        guard !isOpened.exchange(true, ordering: .relaxed) else { return }
+        events.tell { $0.messagesOpened() }
+    }
+
+    private func received(_ message: ChannelMessage) {
+        guard message.bytes.count <= 65_536,
+            waiting.load(ordering: .relaxed) < Self.mostWaiting
+        else { return }
+        waiting.add(1, ordering: .relaxed)
+        events.tell { [weak self] observer in
+            self?.waiting.subtract(1, ordering: .relaxed)
+            observer.receive(message)
+        }
+    }
+
+    func send(_ message: ChannelMessage) -> Bool {
+        guard channel.isOpen, message.bytes.count <= ChannelMessage.maximumSize,
+            channel.waitingBytes < Self.mostWaitingBytes
+        else { return false }
+        channel.send(message.bytes)
+        return true
+    }
+}
+
+// MARK: - WebRTCChannel
 
 /// A data channel of a webrtcbin.
 ///
-/// Thread: any; messages come on threads of GStreamer.
+/// Thread: any; messages arrive on threads of GStreamer.
 final class WebRTCChannel: Sendable {
     /// Sendable: the object is thread-safe, and the pointer never changes.
     private struct Handle: @unchecked Sendable { let pointer: UnsafeMutablePointer<GObject> }
@@ -16,7 +72,7 @@ final class WebRTCChannel: Sendable {
 
     deinit { g_object_unref(handle.pointer) }
 
-    /// What happens on a channel.
+    /// An event of a channel.
     enum Event: Sendable {
         /// Messages can be sent.
         case opened
@@ -37,8 +93,8 @@ final class WebRTCChannel: Sendable {
     /// The number of bytes that wait to be sent.
     var waitingBytes: Int { Int(clamping: mb_channel_waiting(handle.pointer)) }
 
-    /// Calls `body` with each event, on threads of GStreamer: it must return at
-    /// once. A channel that is open already says so at once.
+    /// Calls `body` with each event, on threads of GStreamer; it must return quickly. If the channel
+    /// is already open, the first event is delivered before this returns.
     func onEvent(_ body: @escaping @Sendable (Event) -> Void) {
         let listener = Unmanaged.passRetained(Listener(body)).toOpaque()
         mb_on_notify(
@@ -75,21 +131,18 @@ final class WebRTCChannel: Sendable {
         Unmanaged<Listener>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.body(event) }
     }
 
-    /// Owned by the handler of `notify::ready-state`, which lives as long as the channel, as do the others.
+    /// Owned by the handler of `notify::ready-state`. All handlers live as long as the channel.
     private final class Listener: Sendable {
         let body: @Sendable (Event) -> Void
         init(_ body: @escaping @Sendable (Event) -> Void) { self.body = body }
     }
 
-    /// Sends a message as bytes. Does not block.
+    /// Sends a message. Does not block.
     func send(_ bytes: [UInt8]) {
         guard let message = g_bytes_new(bytes, gsize(bytes.count)) else { return }
         mb_channel_send_bytes(handle.pointer, message)
         g_bytes_unref(message)
     }
-
-    /// Sends a message as text. Does not block.
-    func send(_ text: String) { mb_channel_send_text(handle.pointer, text) }
 
     fileprivate static func create(in bin: WebRTCBin, label: String) -> WebRTCChannel? {
         mb_webrtc_create_channel(bin.element.pointer, label).map { WebRTCChannel(adopting: $0) }

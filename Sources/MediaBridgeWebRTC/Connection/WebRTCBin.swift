@@ -2,6 +2,7 @@ internal import CMediaBridge
 internal import CWebRTC
 internal import GStreamerKit
 internal import MediaBasics
+internal import Synchronization
 
 /// A webrtcbin: one peer connection.
 ///
@@ -21,11 +22,11 @@ final class WebRTCBin: Sendable {
 
     // MARK: Descriptions
 
-    /// What a session description is.
+    /// The kind of a session description.
     enum DescriptionKind: Int32, Sendable {
         /// Proposes a session.
         case offer = 1
-        /// Accepts a part of it.
+        /// Accepts an offer, or a part of it.
         case answer = 3
     }
 
@@ -115,8 +116,6 @@ final class WebRTCBin: Sendable {
 
     /// The direction of media.
     enum Direction: Int32, Sendable {
-        /// No media is sent or received.
-        case inactive = 1
         /// Sent only.
         case sendOnly = 2
         /// Received only.
@@ -133,7 +132,7 @@ final class WebRTCBin: Sendable {
         return true
     }
 
-    /// Sets the direction of a transceiver, and whether lost packets are sent again.
+    /// Sets the direction of a transceiver, and whether lost packets are retransmitted.
     ///
     /// - Returns: False if there is no transceiver at that place.
     func setTransceiver(
@@ -244,6 +243,171 @@ final class WebRTCBin: Sendable {
     func sendAtOnce(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "clocksync" {
             inner.set("sync", "false")
+        }
+    }
+}
+
+// MARK: - RTCP
+
+extension WebRTCBin {
+    /// Calls `body` with each RTCP packet of the peer, on the thread that receives it. Call it when both
+    /// descriptions are set.
+    ///
+    /// - Returns: False if there is no RTP session yet.
+    func onControlPacket(_ body: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
+        guard let session = mb_webrtc_session(element.pointer) else { return false }
+        defer { g_object_unref(session) }
+        mb_on_rtcp(
+            session,
+            { _, packet, context in
+                guard let packet, let bytes = MappedBuffer(Buffer(retaining: packet)) else {
+                    return
+                }
+                SignalListener<[UInt8]>.call(
+                    context, bytes.bytes.withUnsafeBytes { Array($0) })
+            }, SignalListener<[UInt8]>.context(body), SignalRelease.function)
+        return true
+    }
+
+    /// Calls `body` with the bytes of each RTCP packet before it is sent, on the thread that sends it; it may
+    /// change them. Call it when both descriptions are set.
+    func onOwnControlPacket(
+        _ body: @escaping @Sendable (UnsafeMutableRawBufferPointer) -> Void
+    ) {
+        guard let session = mb_webrtc_session(element.pointer) else { return }
+        defer { g_object_unref(session) }
+        mb_on_own_rtcp(
+            session,
+            { _, packet, _, context in
+                var map = GstMapInfo()
+                guard let packet, gst_buffer_map(packet, &map, GST_MAP_WRITE) != 0 else { return 0 }
+                SignalListener<UnsafeMutableRawBufferPointer>.call(
+                    context, UnsafeMutableRawBufferPointer(start: map.data, count: Int(map.size)))
+                gst_buffer_unmap(packet, &map)
+                return 0
+            }, SignalListener<UnsafeMutableRawBufferPointer>.context(body), SignalRelease.function)
+    }
+
+    /// Sends requests for lost packets immediately, and reports often. Call it when both descriptions are set.
+    ///
+    /// By default RTCP may use only a share of the bandwidth of one video stream. This allows a request every 0.2
+    /// to 0.7 s, and the report on every picture's packets uses it up, so most packets would be resent too late.
+    /// Reports on packets are sent every 50 ms, as bit rate estimation requires. Reports on streams are sent every
+    /// 0.5 s instead of every 5 s: Janus keeps no packets for retransmission until reports have given it the
+    /// round-trip time, and browsers synchronise audio and video only once they have the reports.
+    ///
+    /// Source: RFC 4585, section 3.5.2, and GStreamer's `rtpsession`, which implements it.
+    func reportAtOnce() {
+        guard let session = mb_webrtc_session(element.pointer) else { return }
+        mb_session_set_feedback(session, 20_000_000, 50_000_000, 500_000_000)
+        g_object_unref(session)
+    }
+
+    /// Calls `isNew` with the transport-wide sequence number of each packet from the peer, on the thread that
+    /// receives it. A packet whose number is not new is treated as a packet without a number. Call it when both
+    /// descriptions are set.
+    ///
+    /// - Parameter id: The identifier of the number's header extension.
+    func filterNumbers(
+        ofExtension id: Int, in pipeline: Pipeline,
+        _ isNew: @escaping @Sendable (UInt16) -> Bool
+    ) {
+        for inner in pipeline.elements where inner.factoryName == "rtpsession" {
+            inner.pad("recv_rtp_sink")?.filterNumbers(ofExtension: id, isNew)
+        }
+    }
+
+    /// Applies timestamp corrections from the sender's reports gradually: 5 ms per packet. This is less than the
+    /// interval between any two pictures, so no picture is due before the previous one.
+    func correctTimesSlowly(in pipeline: Pipeline) {
+        for inner in pipeline.elements where inner.factoryName == "rtpbin" {
+            inner.set("max-ts-offset-adjustment", "5000000")
+        }
+    }
+}
+
+// MARK: - WebRTCPromise
+
+/// Waits for the reply of an element (`GstPromise`).
+private enum WebRTCPromise {
+    /// The outcome of a request.
+    enum Result<Value: Sendable>: Sendable {
+        case kept(Value)
+        /// The element did not accept the request.
+        case refused
+        /// The reply is an error.
+        case failed(String)
+        case late
+    }
+
+    /// Calls `ask` with a new promise, and returns the value that `read` takes from the reply.
+    ///
+    /// - Parameters:
+    ///   - ask: Makes the request. Returns false if the element does not accept it.
+    ///   - read: Called on a thread of GStreamer; the reply is valid only during the call.
+    static func result<Value: Sendable>(
+        within deadline: Duration, _ ask: (UnsafeMutablePointer<GstPromise>) -> Bool,
+        read: @escaping @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
+    ) async -> Result<Value> {
+        await withCheckedContinuation { continuation in
+            let answer = Answer(continuation, read)
+            let limit = OneShotTimer(after: deadline) { answer.give(.late) }
+            answer.onGiven { limit.cancel() }
+            let promise = mb_promise_new(
+                { promise, context in
+                    guard let promise, let context else { return }
+                    Unmanaged<Reply>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                        $0.changed(promise)
+                    }
+                }, Unmanaged.passRetained(answer as Reply).toOpaque(),
+                { if let context = $0 { Unmanaged<Reply>.fromOpaque(context).release() } })
+            guard let promise else { return answer.give(.refused) }
+            if !ask(promise) { answer.give(.refused) }
+            mb_promise_unref(promise)
+        }
+    }
+
+    private class Reply: @unchecked Sendable {  // No state; see the subclass.
+        func changed(_ promise: UnsafeMutablePointer<GstPromise>) {}
+    }
+
+    /// Sendable: its state is in a mutex.
+    private final class Answer<Value: Sendable>: Reply, @unchecked Sendable {
+        private struct State {
+            var continuation: CheckedContinuation<Result<Value>, Never>?
+            var onGiven: (@Sendable () -> Void)?
+        }
+        private let state: Mutex<State>
+        private let read: @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
+
+        init(
+            _ continuation: CheckedContinuation<Result<Value>, Never>,
+            _ read: @escaping @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
+        ) {
+            state = Mutex(State(continuation: continuation))
+            self.read = read
+        }
+
+        func onGiven(_ body: @escaping @Sendable () -> Void) {
+            state.withLock { $0.onGiven = body }
+        }
+
+        override func changed(_ promise: UnsafeMutablePointer<GstPromise>) {
+            if let failure = mb_promise_failure(promise) {
+                defer { g_free(failure) }
+                give(.failed(String(cString: failure)))
+            } else {
+                give(.kept(read(promise)))
+            }
+        }
+
+        func give(_ result: Result<Value>) {
+            let state = self.state.withLock { state in
+                defer { state = State() }
+                return state
+            }
+            state.onGiven?()
+            state.continuation?.resume(returning: result)
         }
     }
 }

@@ -1,0 +1,205 @@
+internal import BridgeEngine
+internal import MediaCore
+
+// MARK: - Media for the viewers
+
+extension ServedChannel {
+    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
+        guard track == .main, !isOver else {
+            return refuse(feedback, "a server shares only the main track, not \(track)")
+        }
+        let video = SharedVideo(feedback, in: self)
+        let before = state.withLock { state in
+            defer { state.video = video }
+            return state.video
+        }
+        if let before { end(before) }
+        updateViewers(of: video)
+        return video
+    }
+
+    private func refuse(
+        _ feedback: any PublicationFeedback, _ reason: String
+    ) -> any VideoPublication {
+        queue.post { _ in
+            feedback.stateChanged(.failed(EngineError(.sendingFailed, message: reason)))
+        }
+        return NoVideo()
+    }
+
+    func publishAudio() -> any AudioPublication {
+        let audio = SharedAudio(in: self)
+        let before = state.withLock { state in
+            defer { state.audio = audio }
+            return state.audio
+        }
+        before?.close()
+        return audio
+    }
+
+    /// Ends a video publication and the sessions of the viewers. They reconnect, and receive the next
+    /// publication.
+    func end(_ video: SharedVideo) {
+        guard video.close() else { return }
+        let sent = video.sent
+        let (viewers, isCurrent) = state.withLock { state in
+            state.gone.sent += sent
+            guard state.video === video else { return ([PeerSession](), false) }
+            state.video = nil
+            return (state.sessions.values.filter { $0.kind == .viewer }, true)
+        }
+        guard isCurrent else { return }
+        for viewer in viewers { end(viewer, because: .quit) }
+    }
+
+    func end(_ audio: SharedAudio) {
+        audio.close()
+        state.withLock { state in
+            if state.audio === audio { state.audio = nil }
+        }
+    }
+
+    /// Ends the sessions of viewers that have negotiated another codec.
+    func endViewers(without codec: VideoCodec) {
+        for viewer in viewers where viewer.peer?.videoCodec.map({ $0 != codec }) ?? false {
+            end(viewer, because: .kicked)
+        }
+    }
+
+    // MARK: Requests of viewers
+
+    func keyFrameNeeded(by session: PeerSession) {
+        guard session.kind == .viewer else { return }
+        state.withLock { $0.video }?.requestKeyFrame()
+    }
+
+    func limitChanged(_ limit: VideoLimit, of session: PeerSession) {
+        guard session.kind == .viewer else { return }
+        session.state.withLock { $0.limit = limit }
+        if let video = state.withLock({ $0.video }) { updateViewers(of: video) }
+    }
+
+    /// Updates whether there are viewers, and their combined limit.
+    func updateViewers(of video: SharedVideo) {
+        let present = sessions(.viewer).filter { !$0.isOver }
+        video.setHasViewers(!present.isEmpty)
+        video.setLimit(SharedLimit.combined(present.compactMap { $0.state.withLock { $0.limit } }))
+    }
+}
+
+// MARK: - Media from the senders
+
+extension ServedChannel {
+    /// The maximum number of frames of a sender that wait for the receiver. Further frames are refused;
+    /// the waiting ones are kept, because later frames depend on them.
+    private static let (videoDepth, audioDepth) = (64, 100)
+
+    /// Announces a sender and its streams before any other event of the sender.
+    func announce(_ session: PeerSession) {
+        guard session.kind == .sender, session.state.withLock({ $0.announced == nil }),
+            let peer = session.peer
+        else { return }
+        let streams = (video: peer.videoCodec != nil, audio: peer.audioCodec != nil)
+        let user = session.user
+        // Queued under the lock, so that no frame is delivered first.
+        session.state.withLock { state in
+            guard state.announced == nil, !state.isOver else { return }
+            state.announced = streams
+            queue.post { receiver in
+                receiver.userJoined(user)
+                if streams.video { receiver.trackPublished(.main, by: user) }
+                if streams.audio { receiver.audioPublished(by: user) }
+            }
+        }
+    }
+
+    /// Announces the end of a sender after its last frame.
+    func retire(_ session: PeerSession, _ reason: OfflineReason) {
+        guard let streams = session.state.withLock({ $0.announced }) else { return }
+        let user = session.user
+        queue.post { receiver in
+            if streams.video { receiver.trackUnpublished(.main, by: user) }
+            if streams.audio { receiver.audioUnpublished(by: user) }
+            receiver.userLeft(user, reason: reason)
+        }
+    }
+
+    func receive(_ unit: EncodedVideoFrame, from session: PeerSession) {
+        guard session.kind == .sender else { return }
+        announce(session)
+        let (references, user) = (unit.references, session.user)
+        let needsKeyFrame = session.state.withLock { state in
+            guard !state.isOver, state.isWanted else { return false }
+            state.video.sent += 1
+            guard state.chain.admits(references) else {
+                state.video.needingKeyFrame += 1
+                return true
+            }
+            guard state.video.waiting <= Self.videoDepth else {
+                state.video.evicted += 1
+                _ = state.chain.lose()
+                return true
+            }
+            queue.post { receiver in
+                session.state.withLock { $0.video.delivered += 1 }
+                receiver.receive(unit, track: .main, from: user)
+            } unheard: {
+                session.state.withLock { $0.video.closed += 1 }
+            }
+            return false
+        }
+        if needsKeyFrame { session.requests.repeatRequest { session.peer?.requestKeyFrame() } }
+    }
+
+    func receive(_ unit: EncodedAudioFrame, from session: PeerSession) {
+        guard session.kind == .sender else { return }
+        announce(session)
+        let user = session.user
+        session.state.withLock { state in
+            guard !state.isOver else { return }
+            state.audio.sent += 1
+            guard state.audio.waiting <= Self.audioDepth else {
+                state.audio.evicted += 1
+                return
+            }
+            queue.post { receiver in
+                session.state.withLock { $0.audio.delivered += 1 }
+                receiver.receive(unit, from: user)
+            } unheard: {
+                session.state.withLock { $0.audio.closed += 1 }
+            }
+        }
+    }
+
+    // MARK: Requests of the engine
+
+    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        guard track == .main else { return }
+        let session = state.withLock { state in
+            state.demands[user] = .some(demand)
+            return state.sender(user)
+        }
+        guard let session else { return }
+        let isNew = session.state.withLock { state in
+            defer { state.isWanted = demand != nil }
+            guard !state.isWanted, demand != nil else { return false }
+            state.chain = ReferenceChain()
+            return true
+        }
+        if isNew { session.requests.request { session.peer?.requestKeyFrame() } }
+    }
+
+    func requestKeyFrame(_ track: TrackID, of user: UserID) {
+        guard track == .main, let session = state.withLock({ $0.sender(user) }) else { return }
+        session.requests.request { session.peer?.requestKeyFrame() }
+    }
+}
+
+/// The publication of a track that is not shared.
+private final class NoVideo: VideoPublication {
+    var carriesFrames: Bool { false }
+    var codecs: Set<VideoCodec> { SharedVideo.codecs }
+    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notStarted }
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notStarted }
+    func end() {}
+}

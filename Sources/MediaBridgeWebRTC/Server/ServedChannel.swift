@@ -1,0 +1,402 @@
+package import BridgeEngine
+package import MediaBasics
+internal import MediaCore
+internal import Synchronization
+
+/// An engine's membership on a server: its publications, its viewers and its senders.
+///
+/// Thread: any.
+final class ServedChannel: Sendable {
+    /// Why a peer is refused.
+    enum Refusal: Error, Sendable {
+        /// The engine publishes nothing, or has not sent a frame yet.
+        case nothingShared
+        /// The maximum number of viewers or senders is reached.
+        case full
+        /// Too many peers are connecting.
+        case crowded
+        /// Another sender has this name.
+        case nameTaken
+        /// The engine has left.
+        case over
+        /// The connection refused the offer.
+        case peer(PeerError)
+    }
+    /// The maximum numbers of sessions.
+    struct Capacity: Hashable, Sendable {
+        var viewers: Int
+        var senders: Int
+        /// Viewers and senders that are not connected yet.
+        var connecting: Int
+    }
+
+    struct State {
+        var sessions: [String: PeerSession] = [:]
+        /// Ended sessions of senders whose last frames the receiver has not taken yet.
+        var retiring: [PeerSession] = []
+        /// Connected viewers, in the order of arrival.
+        var viewers: [PeerSession] = []
+        var video: SharedVideo?
+        var audio: SharedAudio?
+        /// The engine's demands for the users' video.
+        var demands: [UserID: VideoDemand?] = [:]
+        /// The counts of sessions and publications that have ended.
+        var gone = ChannelStatistics()
+        var number = 0
+        var isOver = false
+
+        /// Returns the session of a sender; `nil` without one.
+        func sender(_ user: UserID) -> PeerSession? {
+            sessions.values.first { $0.kind == .sender && $0.user == user }
+        }
+    }
+    let state = Mutex(State())
+    let queue: ReceiverQueue
+    /// The engine's request to join.
+    private let request: ChannelRequest
+    private let capacity: Capacity
+    private let configuration: PeerConnection.Configuration
+    private let makePeer: MakePeer
+    let timeline: any Timeline
+
+    /// How long a viewer waits for the engine's first frame.
+    private static let firstUnitTimeout = Duration.seconds(5).asDefaultDeadline
+    /// The maximum number of one peer's messages that wait for the receiver. The session of a peer
+    /// that exceeds it ends.
+    private static let messageDepth = 256
+
+    init(
+        _ request: ChannelRequest, receiver: any ChannelReceiver, capacity: Capacity,
+        configuration: PeerConnection.Configuration, timeline: any Timeline,
+        makePeer: @escaping MakePeer
+    ) {
+        self.request = request
+        self.capacity = capacity
+        self.configuration = configuration
+        self.makePeer = makePeer
+        self.timeline = timeline
+        queue = ReceiverQueue(receiver)
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Connected viewers.
+    var viewers: [PeerSession] { state.withLock { $0.viewers } }
+
+    /// Returns the session with this ID from a URL; `nil` if it has ended.
+    func session(_ id: String, _ kind: PeerSession.Kind) -> PeerSession? {
+        let session = state.withLock { $0.sessions[id] }
+        return session?.kind == kind && session?.isOver == false ? session : nil
+    }
+
+    /// Returns the sessions of one kind.
+    func sessions(_ kind: PeerSession.Kind) -> [PeerSession] {
+        state.withLock { state in state.sessions.values.filter { $0.kind == kind } }
+    }
+
+    /// Returns the connection counts of the sessions of one kind, by name.
+    func peers(_ kind: PeerSession.Kind) -> [UserID: PeerStatistics] {
+        var counts: [UserID: PeerStatistics] = [:]
+        for session in sessions(kind) where session.state.withLock({ $0.isConnected }) {
+            if let peer = session.peer { counts[session.user] = peer.statistics }
+        }
+        return counts
+    }
+
+    // MARK: The end
+
+    /// Ends the engine's membership: all sessions are closed, and the receiver is not called any
+    /// more.
+    func leave() async {
+        queue.release()
+        let (sessions, video, audio) = state.withLock { state in
+            state.isOver = true
+            return (Array(state.sessions.values), state.video, state.audio)
+        }
+        if let video { end(video) }
+        if let audio { end(audio) }
+        for task in sessions.map({ end($0, because: .quit) }) { await task.value }
+        await queue.silence()
+    }
+
+    /// Ends a session. Its counts and its name remain until the connection is closed.
+    @discardableResult
+    func end(_ session: PeerSession, because reason: OfflineReason) -> Task<Void, Never> {
+        session.state.withLock { state in
+            if let ending = state.ending { return ending }
+            state.isOver = true
+            let ending = Task.detached { [self] in await finish(session, reason) }
+            state.ending = ending
+            return ending
+        }
+    }
+
+    private func finish(_ session: PeerSession, _ reason: OfflineReason) async {
+        session.requests.end()
+        state.withLock { state in state.viewers.removeAll { $0 === session } }
+        let peer = session.state.withLock { $0.peer }
+        await peer?.close()
+        if session.kind == .sender { retire(session, reason) }
+        let video = state.withLock { state in
+            state.sessions[session.id] = nil
+            if session.kind == .viewer {
+                let counts = session.finalFrames()
+                state.gone.outgoing = state.gone.outgoing + counts.video
+                state.gone.outgoingAudio = state.gone.outgoingAudio + counts.audio
+            } else {
+                state.retiring.append(session)
+            }
+            return state.video
+        }
+        if session.kind == .viewer, let video { updateViewers(of: video) }
+        guard session.kind == .sender else { return }
+        // After the frames that are still waiting.
+        queue.post { [weak self] _ in
+            self?.retired(session)
+        } unheard: { [weak self] in
+            self?.retired(session)
+        }
+    }
+
+    /// Adds the counts of an ended sender session after all its frames were taken or refused.
+    private func retired(_ session: PeerSession) {
+        state.withLock { state in
+            state.retiring.removeAll { $0 === session }
+            let counts = session.finalFrames()
+            state.gone.incoming = state.gone.incoming + counts.video
+            state.gone.incomingAudio = state.gone.incomingAudio + counts.audio
+        }
+    }
+
+    // MARK: Statistics
+
+    /// The counts of the channel.
+    var statistics: ChannelStatistics {
+        let (sessions, video, gone) = state.withLock { state in
+            (Array(state.sessions.values) + state.retiring, state.video, state.gone)
+        }
+        var statistics = gone
+        statistics.sent += video?.sent ?? 0
+        for session in sessions {
+            let counts = session.frames()
+            switch session.kind {
+            case .viewer:
+                statistics.outgoing = statistics.outgoing + counts.video
+                statistics.outgoingAudio = statistics.outgoingAudio + counts.audio
+                statistics.to[session.user] = counts.video
+            case .sender:
+                statistics.incoming = statistics.incoming + counts.video
+                statistics.incomingAudio = statistics.incomingAudio + counts.audio
+                statistics.from[session.user] = counts.video
+                guard let peer = session.peer else { continue }
+                let peerCounts = peer.statistics
+                statistics.jitter[session.user] = peerCounts.video.jitter
+                statistics.audioJitter[session.user] = peerCounts.audio.jitter
+            }
+        }
+        return statistics
+    }
+}
+
+// MARK: - Admission
+
+extension ServedChannel {
+    /// Takes a peer's offer and returns the session with the answer.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of session that the peer requests.
+    ///   - offer: The offer, which the caller has already checked.
+    ///   - name: The name that the peer requests; `nil` for a generated one.
+    func admit(
+        _ kind: PeerSession.Kind, _ offer: String, name: String?
+    ) async throws(Refusal) -> (session: PeerSession, answer: String) {
+        // Checked before the place is taken: a place taken during the wait for media would make the
+        // channel appear full to other peers.
+        let reason = state.withLock { state in refusal(for: kind, name: nil, state) }
+        if let reason { throw reason }
+        let media = try await media(for: kind)
+        let session = try enter(kind, name)
+        do throws(Refusal) {
+            return (session, try await answer(offer, media, session))
+        } catch {
+            await end(session, because: .dropped).value
+            throw error
+        }
+    }
+
+    private func answer(
+        _ offer: String, _ media: PeerConnection.Media, _ session: PeerSession
+    ) async throws(Refusal) -> String {
+        let peer = makePeer(session.kind.role, media, configuration, session)
+        guard session.set(peer) else {
+            await peer.close()
+            throw .over
+        }
+        let answer: String
+        do throws(PeerError) { answer = try await peer.answer(offer) } catch { throw .peer(error) }
+        guard !session.isOver else { throw .over }
+        return answer
+    }
+
+    private func media(for kind: PeerSession.Kind) async throws(Refusal) -> PeerConnection.Media {
+        guard kind == .viewer else { return PeerConnection.Media() }
+        let (video, audio) = state.withLock { ($0.video, $0.audio) }
+        guard let video else {
+            guard audio != nil else { throw .nothingShared }
+            return PeerConnection.Media(video: [], audio: [.opus])
+        }
+        guard let codec = await video.codec.value(within: Self.firstUnitTimeout) else {
+            throw .nothingShared
+        }
+        return PeerConnection.Media(video: [codec], audio: audio == nil ? [] : [.opus])
+    }
+
+    private func enter(_ kind: PeerSession.Kind, _ name: String?) throws(Refusal) -> PeerSession {
+        let result = state.withLock { state -> Result<PeerSession, Refusal> in
+            if let refusal = refusal(for: kind, name: name, state) { return .failure(refusal) }
+            let user = name.map { UserID($0) } ?? Self.newName(kind, &state)
+            let isWanted =
+                state.demands[user].map { $0 != nil } ?? request.wantsAllTracks
+            let session = PeerSession(kind, user, isWanted: isWanted, in: self)
+            state.sessions[session.id] = session
+            return .success(session)
+        }
+        let session = try result.get()
+        if kind == .viewer, let video = state.withLock({ $0.video }) { updateViewers(of: video) }
+        return session
+    }
+
+    private func refusal(
+        for kind: PeerSession.Kind, name: String?, _ state: State
+    ) -> Refusal? {
+        guard !state.isOver else { return .over }
+        let (most, sessions) = (capacity, state.sessions.values)
+        let places = kind == .viewer ? most.viewers : most.senders
+        guard sessions.count(where: { $0.kind == kind }) < places else { return .full }
+        let connecting = sessions.count { $0.state.withLock { !$0.isConnected } }
+        guard connecting < most.connecting else { return .crowded }
+        if let name { return isTaken(UserID(name), state) ? .nameTaken : nil }
+        return nil
+    }
+
+    private func isTaken(_ user: UserID, _ state: State) -> Bool {
+        user == request.userID || state.sessions.values.contains { $0.user == user }
+    }
+
+    private static func newName(_ kind: PeerSession.Kind, _ state: inout State) -> UserID {
+        while true {
+            state.number += 1
+            let user = UserID("\(kind.rawValue)-\(state.number)")
+            if !state.sessions.values.contains(where: { $0.user == user }) { return user }
+        }
+    }
+
+    // MARK: Connections
+
+    /// Notes that a peer is connected: media may flow.
+    func connected(_ session: PeerSession) {
+        let isNew = session.state.withLock { state in
+            defer { state.isConnected = true }
+            return !state.isConnected && !state.isOver
+        }
+        guard session.kind == .viewer else { return announce(session) }
+        let video = state.withLock { $0.video }
+        guard isNew else { return }
+        // The codec may have changed while the peer connected.
+        let agreed = session.peer?.videoCodec
+        if let agreed, let codec = video?.codec.value, agreed != codec {
+            end(session, because: .kicked)
+            return
+        }
+        state.withLock { state in
+            let isOver = session.state.withLock { $0.isOver }
+            if !isOver { state.viewers.append(session) }
+        }
+        if agreed != nil { video?.requestKeyFrame() }
+    }
+
+    // MARK: Messages
+
+    /// Forwards a message of a peer.
+    func receive(_ message: ChannelMessage, from session: PeerSession) {
+        let isFlood = session.state.withLock { state in
+            state.waitingMessages += 1
+            return state.waitingMessages > Self.messageDepth
+        }
+        guard !isFlood else {
+            end(session, because: .kicked)
+            return
+        }
+        announce(session)
+        queue.post { receiver in
+            session.state.withLock { $0.waitingMessages -= 1 }
+            receiver.receive(message, from: session.user)
+        } unheard: {
+            session.state.withLock { $0.waitingMessages -= 1 }
+        }
+    }
+
+    /// Sends a message to one peer or to all of them.
+    func send(_ message: ChannelMessage, to user: UserID?) throws(EngineError) {
+        let (sessions, isOver) = state.withLock { (Array($0.sessions.values), $0.isOver) }
+        guard !isOver else {
+            throw EngineError(.notInChannel, message: "\(request.userID) has left the channel")
+        }
+        guard message.bytes.count <= ChannelMessage.maximumSize else {
+            throw EngineError(
+                .invalidArgument,
+                message: "a message of \(message.bytes.count) bytes is too long",
+                advice: "at most \(ChannelMessage.maximumSize) bytes")
+        }
+        guard let user else {
+            for session in sessions { _ = session.peer?.send(message) }
+            return
+        }
+        guard let peer = sessions.first(where: { $0.user == user })?.peer else {
+            throw EngineError(.invalidArgument, message: "peer \(user) not found")
+        }
+        guard peer.send(message) else {
+            throw EngineError(
+                .invalidState,
+                message:
+                    "cannot send the message: the peer has no data channel, or its queue is full",
+                advice: "a page that opens a data channel")
+        }
+    }
+}
+
+// MARK: - ReceiverQueue
+
+/// Calls the receiver of a channel and the feedback of its publications, one call at a time and in
+/// order, on a serial queue. It makes no calls after ``release()``.
+///
+/// Thread: any.
+final class ReceiverQueue: Sendable {
+    private let receiver: HeldReceiver
+    private let queue = SerialQueue(label: "mediabridge.webrtc.receiver")
+
+    init(_ receiver: any ChannelReceiver) { self.receiver = HeldReceiver(receiver) }
+
+    /// Queues a call.
+    ///
+    /// - Parameters:
+    ///   - call: Calls the receiver.
+    ///   - unheard: Called instead if the receiver is released first.
+    func post(
+        _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
+        unheard: @escaping @Sendable () -> Void = {}
+    ) {
+        queue.async { [receiver] in
+            if !receiver.call(call) { unheard() }
+        }
+    }
+
+    /// Releases the receiver: no further call begins. A running call continues.
+    func release() { receiver.release() }
+
+    /// Returns when no call is running; at once in a task that was started by the running call.
+    func silence() async {
+        if receiver.isInOwnTurn { return }
+        await withCheckedContinuation { silent in queue.async { silent.resume() } }
+    }
+}
