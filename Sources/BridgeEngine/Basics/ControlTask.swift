@@ -21,6 +21,21 @@ package enum ControlTask {
     ) -> Task<Void, Never> {
         Task.detached(executorPreference: Executor(), operation: body)
     }
+
+    /// Runs `body` and blocks the calling thread until it is done. Only for the synchronous calls of
+    /// the protocols of sources and sinks: never in a task, on the main actor or on a streaming
+    /// thread.
+    package static func blocking<R: Sendable, E: Error>(
+        _ body: @escaping @Sendable () async throws(E) -> R
+    ) throws(E) -> R {
+        let once = Once<Result<R, E>>()
+        start {
+            do throws(E) { once.resume(.success(try await body())) } catch {
+                once.resume(.failure(error))
+            }
+        }
+        return try once.wait()!.get()
+    }
 }
 
 /// An executor on a serial queue with its own threads, never the main thread and never one of
@@ -40,4 +55,35 @@ final class SerialQueueExecutor: SerialExecutor {
 
     /// Whether the caller runs on this executor.
     var isCurrent: Bool { queue.isCurrent }
+}
+
+/// Runs `body` and waits for it, but not longer than `limit`.
+///
+/// - Parameters:
+///   - joining: Ends the wait when this attempt is abandoned, and also when the task is cancelled.
+///     A wait that ends without a result, as on timeout, then cancels `body`. `nil` for work that
+///     must be completed.
+///   - late: Called with the result if `body` returns after the wait has ended.
+/// - Returns: What `body` returned or threw; `nil` if it did not finish in time. Unless it is
+///   cancelled, `body` then continues without a waiting caller.
+func outcome<R: Sendable>(
+    within limit: Duration, on timeline: any Timeline, abandonedBy joining: JoinAttempt? = nil,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable () async throws(EngineError) -> R,
+    late: @escaping @Sendable (R) async -> Void = { _ in }
+) async -> Result<R, EngineError>? {
+    let once = Once<Result<R, EngineError>>()
+    once.expire(after: limit, on: timeline)
+    let task = ControlTask.start {
+        do throws(EngineError) {
+            let value = try await body()
+            if !once.resume(.success(value)) { await late(value) }
+        } catch {
+            once.resume(.failure(error))
+        }
+    }
+    joining?.onAbandon { once.resume(nil) }
+    let result = await once.value(isCancellable: joining != nil)
+    if result == nil, joining != nil { task.cancel() }
+    return result
 }

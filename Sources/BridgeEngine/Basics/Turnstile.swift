@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Serialises the operations of an actor, although each of them suspends. Operations run in the

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 /// Takes one frame of a stream. Thread: any.

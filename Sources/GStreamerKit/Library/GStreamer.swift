@@ -69,14 +69,10 @@ public enum GStreamer {
 
     private static func isEmpty(_ group: DispatchGroup, within deadline: Duration) async -> Bool {
         if group.wait(timeout: .now()) == .success { return true }
-        return await withCheckedContinuation { continuation in
-            let once = Once(continuation)
-            let limit = OneShotTimer(after: deadline) { once.resume(false) }
-            group.notify(queue: .global()) {
-                limit.cancel()
-                once.resume(true)
-            }
-        }
+        let once = Once<Bool>()
+        once.expire(after: deadline)
+        group.notify(queue: .global()) { once.resume(true) }
+        return await once.value() ?? false
     }
 
     /// Runs `body`, which tears down or changes a pipeline, on `queue`; the functions that wait for
@@ -152,20 +148,7 @@ package final class ControlQueue: Sendable {
     package func run<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) async -> R? {
-        let limit = allowed(deadline)
-        return await withCheckedContinuation { continuation in
-            let once = Once(continuation)
-            let deadline = OneShotTimer(after: limit) { [self] in
-                isStuck.store(true, ordering: .relaxed)
-                once.resume(nil)
-            }
-            post { [self] in
-                let result = body()
-                isStuck.store(false, ordering: .relaxed)
-                deadline.cancel()
-                once.resume(result)
-            }
-        }
+        await start(body, within: deadline).value()
     }
 
     /// Like ``run(within:_:)``, but blocks until `body` is done. For callers that are control
@@ -173,20 +156,20 @@ package final class ControlQueue: Sendable {
     func runAndWait<R: Sendable>(
         within deadline: Duration, _ body: @escaping @Sendable () -> R
     ) -> R? {
-        let done = MonotonicSignal()
-        let box = Box<R>()
-        let limit = allowed(deadline)
+        start(body, within: deadline).wait()
+    }
+
+    private func start<R: Sendable>(
+        _ body: @escaping @Sendable () -> R, within deadline: Duration
+    ) -> Once<R> {
+        let once = Once<R>()
+        once.expire(after: allowed(deadline)) { [self] in isStuck.store(true, ordering: .relaxed) }
         post { [self] in
-            let value = body()
+            let result = body()
             isStuck.store(false, ordering: .relaxed)
-            box.result.withLock { $0 = value }
-            done.signal()
+            once.resume(result)
         }
-        guard done.wait(for: limit) else {
-            isStuck.store(true, ordering: .relaxed)
-            return nil
-        }
-        return box.result.withLock { $0 }
+        return once
     }
 
     private func allowed(_ deadline: Duration) -> Duration {
@@ -197,23 +180,6 @@ package final class ControlQueue: Sendable {
     /// has run and has been freed, because it may hold the last reference to an object.
     func post(_ body: @escaping @Sendable () -> Void) {
         GStreamer.countAsTeardown(on: queue, body)
-    }
-
-    private final class Box<R: Sendable>: Sendable {
-        let result = Mutex<R?>(nil)
-    }
-}
-
-/// Resumes a continuation with the first value; later values are ignored.
-private final class Once<R: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<R, Never>?>
-
-    init(_ continuation: CheckedContinuation<R, Never>) {
-        self.continuation = Mutex(continuation)
-    }
-
-    func resume(_ value: R) {
-        continuation.withLock { $0.take() }?.resume(returning: value)
     }
 }
 

@@ -60,12 +60,7 @@ extension Capture {
     /// Does the same as `finish` for control threads: blocks the caller.
     func finishAndWait(hasEnded: Bool) -> PipelineError? {
         guard needsEnding else { return nil }
-        do {
-            try BlockingTask { [self] in await finish(hasEnded: hasEnded) }.wait()
-            return nil
-        } catch {
-            return error as? PipelineError
-        }
+        return ControlTask.blocking { [self] in await finish(hasEnded: hasEnded) }
     }
 
     private func isComplete(

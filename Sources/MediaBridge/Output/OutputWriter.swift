@@ -157,10 +157,9 @@ final class OutputWriter: Sendable {
     /// Variant for an engine's control thread: blocks until it is done. The engine itself starts
     /// the sinks that it has.
     func finishAndWait() throws {
-        try BlockingTask { [self] in
-            do { _ = try await finish(awaitsOthers: false) } catch { return error }
-            return nil
-        }.wait()
+        _ = try ControlTask.blocking { [self] () async throws(PipelineError) in
+            try await finish(awaitsOthers: false)
+        }
     }
 
     var statistics: PipelineVideoSink.Report { output.report(of: branch) }

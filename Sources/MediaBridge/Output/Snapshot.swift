@@ -5,10 +5,7 @@ extension VideoFrame {
     /// asynchronous. Must not be called in a task.
     public func writePicture(to path: String) throws {
         let frame = self
-        try BlockingTask {
-            do { try await frame.writePicture(to: path) } catch { return error }
-            return nil
-        }.wait()
+        try ControlTask.blocking { try await frame.writePicture(to: path) }
     }
 
     /// Writes the frame to an image file, rotated upright. The path's extension selects the format:

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Reads one branch of a capture, run after run. ``PipelineVideoSource`` and
@@ -56,15 +57,16 @@ final class CaptureReader: Sendable {
         // started.
         undecoded.reset()
         sound.reset()
-        let start = StartOutcome()
+        let start = Once<Result<Void, PipelineError>>()
         let isFirst = try runs.start(branch, from: .ready) {
-            delivery.begin(onFirstFrame: { start.note(nil) })
+            delivery.begin(onFirstFrame: { start.resume(.success(())) })
             branch.push(to: delivery)
         } onOutcome: { [branch, delivery] error in
-            guard start.note(error), let error else { return }
+            let outcome: Result<Void, PipelineError> = error.map { .failure($0) } ?? .success(())
+            guard !start.resume(outcome), let error else { return }
             branch.afterDelivery { delivery.finish(.failed(error)) }
         }
-        if isFirst, let error = start.wait() {
+        if isFirst, case .failure(let error) = start.wait() {
             delivery.stop()
             runs.abandon(branch)
             throw error

@@ -1,3 +1,4 @@
+internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 
 // Replacing the source while frames flow.
