@@ -15,11 +15,8 @@ final class FragmentHeader: Sendable {
         /// The timescale in units per second.
         var scale: UInt64 = 0
     }
-    private struct State {
-        /// By track number in the file.
-        var tracks: [UInt32: Track] = [:]
-    }
-    private let state = Mutex(State())
+    /// By track number in the file.
+    private let tracks = Mutex<[UInt32: Track]>([:])
     private let starts: [RecordingKind: MediaTime]
     private let orientation: ImageOrientation
 
@@ -40,15 +37,15 @@ final class FragmentHeader: Sendable {
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
     func edit(_ bytes: UnsafeMutableRawBufferPointer) {
-        state.withLock { state in
+        tracks.withLock { tracks in
             for box in Boxes(bytes, 0..<bytes.count) {
                 switch box.type {
                 case "moov":
                     Self.freeEmptyTracks(of: box)
-                    for child in box.children("trak") { note(child, &state) }
+                    for child in box.children("trak") { note(child, &tracks) }
                 case "moof":
                     for child in box.children("traf") {
-                        shift(child, state)
+                        shift(child, tracks)
                         for run in child.children("trun") { Self.spread(run) }
                     }
                 default: break
@@ -57,7 +54,7 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func note(_ trak: Box, _ state: inout State) {
+    private func note(_ trak: Box, _ tracks: inout [UInt32: Track]) {
         guard let number = trak.trackNumber, let media = trak.children("mdia").first,
             let mediaHeader = media.children("mdhd").first,
             let handler = media.children("hdlr").first
@@ -65,7 +62,7 @@ final class FragmentHeader: Sendable {
         // The creation and modification times come before the timescale; they are longer in version
         // 1.
         let isSound = handler.letters(at: 8) == "soun"
-        state.tracks[number] = Track(
+        tracks[number] = Track(
             isSound: isSound,
             scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
         if !isSound, let header = trak.children("tkhd").first { turn(header) }
@@ -99,9 +96,9 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func shift(_ traf: Box, _ state: State) {
+    private func shift(_ traf: Box, _ tracks: [UInt32: Track]) {
         guard let header = traf.children("tfhd").first, let time = traf.children("tfdt").first,
-            let track = state.tracks[header.number32(at: 4)],
+            let track = tracks[header.number32(at: 4)],
             let start = starts[track.isSound ? .audio : .video], start > .zero
         else { return }
         let units = (UInt64(start.nanoseconds) * track.scale + 500_000_000) / 1_000_000_000
@@ -112,11 +109,9 @@ final class FragmentHeader: Sendable {
             time.set(time.number32(at: 4) &+ UInt32(truncatingIfNeeded: units), at: 4)
         }
     }
-}
 
-extension FragmentHeader {
     /// Hides the streams without data from readers.
-    fileprivate static func freeEmptyTracks(of moov: Box) {
+    private static func freeEmptyTracks(of moov: Box) {
         let empty = moov.children("trak").filter(\.isWithoutCodec)
         let numbers = Set(empty.compactMap(\.trackNumber))
         let defaults = moov.children("mvex").flatMap { $0.children("trex") }
@@ -125,7 +120,7 @@ extension FragmentHeader {
 
     /// Gives samples with a duration of zero one time unit, taken from the samples after them, or
     /// else from those before them.
-    fileprivate static func spread(_ run: Box) {
+    private static func spread(_ run: Box) {
         let flags = run.number32(at: 0) & 0xff_ffff
         let (hasOffset, hasFirstFlags, hasDurations) = (flags & 1, flags & 4, flags & 0x100)
         guard hasDurations != 0 else { return }
@@ -228,5 +223,33 @@ private struct Boxes: Sequence, IteratorProtocol {
         return Box(
             bytes: bytes, type: String(decoding: bytes[start + 4..<start + 8], as: UTF8.self),
             content: start + 8..<start + size)
+    }
+}
+
+// MARK: - Matroska
+
+/// The duration that a Matroska file announces.
+///
+/// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
+/// later. At the end it writes the duration as a separate element, over the one in the header.
+///
+/// Source: RFC 9559, section 5.1.2.10 (`Duration`, a float in milliseconds by default).
+enum SegmentDuration {
+    /// The element's identifier, the length of its content (8 bytes), and the whole length.
+    private static let (head, size) = (UInt64(0x448988), 11)
+
+    /// Makes a muxer announce the time from the beginning of the file to its end, at least.
+    ///
+    /// - Parameter duration: Called at the end, on the muxer's streaming thread.
+    static func correct(_ muxer: Element?, _ duration: @escaping @Sendable () -> MediaTime) {
+        muxer?.pad("src")?.rewrite {
+            $0 >> 40 == head && $1 == size
+        } _: { bytes in
+            let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let right = max(Double(bitPattern: said), duration().seconds * 1000)
+            withUnsafeBytes(of: right.bitPattern.bigEndian) { number in
+                for (index, byte) in number.enumerated() { bytes[3 + index] = byte }
+            }
+        }
     }
 }
