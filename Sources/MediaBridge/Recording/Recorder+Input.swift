@@ -55,7 +55,7 @@ extension Recorder {
     /// The consumer for an audio source; behaves as ``videoInput``.
     public var audioInput: any AudioFrameConsumer { RecordingInput(self, .audio) }
 
-    func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
+    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
         guard case .dropped(let cause) = disposition else { return }
         switch cause {
         case _ where cause.recording == .ignored:

@@ -29,13 +29,12 @@ extension Recorder {
                 .invalidState, message: "this recorder keeps no media for replays",
                 advice: "set Configuration.replay to the time to keep")
         }
-        let container = try RecordingContainer(path: path)
-        guard try container == RecordingContainer(path: self.path) else {
+        guard try RecordingContainer(path: path) == writer.container else {
             throw PipelineError(
                 .badValue,
                 message: "a replay has the container of its recorder, but \"\(path)\" selects "
                     + "another one than \"\(self.path)\"",
-                advice: "use the extension .\(try RecordingContainer(path: self.path).rawValue)")
+                advice: "use the extension .\(writer.container.rawValue)")
         }
         let request = ReplayRequest(last: MediaTime(length ?? kept))
         writer.ask(request)
@@ -48,11 +47,11 @@ extension Recorder {
                 .noFrames, message: "there is no replay yet: nothing has been encoded",
                 advice: "write frames first")
         }
-        return try await write(content, to: path, in: container)
+        return try await write(content, to: path)
     }
 
     private func write(
-        _ content: ReplayRequest.Content, to path: String, in container: RecordingContainer
+        _ content: ReplayRequest.Content, to path: String
     ) async throws(PipelineError) -> [RecorderReport.File] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
@@ -63,15 +62,14 @@ extension Recorder {
         }
         let progress = RecordingProgress()
         let queue = SerialQueue(label: "mediabridge.replay")
-        let writer = RecordingWriter(
-            path: path, container: container,
-            kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
+        let replayWriter = RecordingWriter(
+            path: path, container: writer.container, kinds: writer.kinds,
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
             queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
-        queue.async { writer.write(content) }
-        guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {
+        queue.async { replayWriter.write(content) }
+        guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {
             progress.update { $0.current }?.abandon()
             throw .stuck(path, configuration.stallTimeout)
         }
@@ -112,7 +110,6 @@ final class ReplayRequest: Sendable {
 
 /// Thread: the writer's queue.
 extension RecordingWriter {
-
     /// Answers a request with what is kept. Thread: any.
     func ask(_ request: ReplayRequest) {
         queue.async { [self] in

@@ -11,20 +11,9 @@ struct EncoderRecipe: Sendable {
     private let container: RecordingContainer
 
     /// The encoder's factory name, for reports: `x264enc`.
-    var element: String {
-        switch kind {
-        case .video(let encoder, _): encoder.rawValue
-        case .audio(let encoder, _): encoder.rawValue
-        }
-    }
-
+    let element: String
     /// The codec's name, for reports: `h264`.
-    var codec: String {
-        switch kind {
-        case .video(let encoder, _): encoder.codec.rawValue
-        case .audio(let encoder, _): encoder.codec.rawValue
-        }
-    }
+    let codec: String
 
     /// The bit rates that may be requested, in bits per second.
     private static let bitrates = 1_000...2_000_000_000
@@ -46,6 +35,7 @@ struct EncoderRecipe: Sendable {
         let encoder: VideoEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.videoCodecs, container)
         self.container = container
+        (element, codec) = (encoder.rawValue, encoder.codec.rawValue)
         kind = .video(encoder, encoding)
     }
 
@@ -54,6 +44,7 @@ struct EncoderRecipe: Sendable {
         let encoder: AudioEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.audioCodecs, container)
         self.container = container
+        (element, codec) = (encoder.rawValue, encoder.codec.rawValue)
         kind = .audio(encoder, encoding)
     }
 

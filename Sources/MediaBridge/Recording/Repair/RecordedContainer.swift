@@ -6,11 +6,6 @@ struct RecordedContainer: Sendable {
     /// How to read an MPEG-4 file that was not finished; `nil` for any other file.
     var fragments: FragmentReading?
 
-    init(_ container: RecordingContainer, fragments: FragmentReading? = nil) {
-        self.container = container
-        self.fragments = fragments
-    }
-
     /// Reads the beginning of a file, and for MPEG-4 its boxes.
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
         let file = try open(path)
@@ -25,13 +20,15 @@ struct RecordedContainer: Sendable {
         head = Array(head[..<count])
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
             let isWebM = head.indices.contains { head[$0...].starts(with: Array("webm".utf8)) }
-            return RecordedContainer(isWebM ? .webm : .mkv)
+            return RecordedContainer(container: isWebM ? .webm : .mkv)
         }
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
             return RecordedContainer(
-                .mp4, fragments: try MovieBoxes(of: file, path).fragmentReading)
+                container: .mp4, fragments: try MovieBoxes(of: file, path).fragmentReading)
         }
-        if head.first == 0x47, head.count > 188, head[188] == 0x47 { return RecordedContainer(.ts) }
+        if head.first == 0x47, head.count > 188, head[188] == 0x47 {
+            return RecordedContainer(container: .ts)
+        }
         throw PipelineError(
             .streamFailed,
             message: count == 0

@@ -71,7 +71,7 @@ public struct RecordingRepair: Sendable {
         let after: [StreamScan.Stream]
         do throws(PipelineError) {
             try await write(before, recorded, to: draft)
-            after = try await scan(draft.location, RecordedContainer(container))
+            after = try await scan(draft.location, RecordedContainer(container: container))
         } catch { throw error.naming(draft.location, as: draft.path) }
         try RecordedTracks.compare(before, after, container)
         guard !Task.isCancelled else {

@@ -129,19 +129,16 @@ struct Interleaver {
     /// Removes and returns the next unit that lies before its stream's time in `times`, without
     /// waiting for any stream.
     mutating func next(before times: [RecordingKind: MediaTime]) -> Released? {
-        for kind in tracks.keys { dropDone(kind) }
-        let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
-            .filter { kind, unit in times[kind].map { unit.time < $0 } ?? false }
-        return heads.min { $0.1.time < $1.1.time }.flatMap { take($0.0) }
+        let heads = heads().filter { unit in times[unit.kind].map { unit.time < $0 } ?? false }
+        return heads.min { $0.time < $1.time }.flatMap { take($0.kind) }
     }
 
     /// Removes and returns the next unit; `nil` if it must wait for another stream.
     ///
     /// - Parameter now: The present time of the units' arrivals.
     mutating func next(now: Duration) -> Released? {
-        for kind in tracks.keys { dropDone(kind) }
-        let heads = tracks.keys.compactMap { kind in peek(kind).map { (kind, $0) } }
-        guard let (kind, unit) = heads.min(by: { $0.1.time < $1.1.time }) else { return nil }
+        guard let unit = heads().min(by: { $0.time < $1.time }) else { return nil }
+        let kind = unit.kind
         let isSoundSilent = self.isSoundSilent
         let lacking = tracks.filter {
             peek($0.key) == nil && !$0.value.isOver && !($0.key == .audio && isSoundSilent)
@@ -180,6 +177,12 @@ struct Interleaver {
         heldBytes -= unit.cost
         tracks[kind]?.reached = min(unit.end, unit.time + Self.foresight)
         return Released(unit: unit, generation: generation.number)
+    }
+
+    /// Returns the next unit of each stream.
+    private mutating func heads() -> [EncodedUnit] {
+        for kind in tracks.keys { dropDone(kind) }
+        return tracks.keys.compactMap { peek($0) }
     }
 
     private mutating func dropDone(_ kind: RecordingKind) {
