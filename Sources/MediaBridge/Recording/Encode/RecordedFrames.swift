@@ -38,7 +38,6 @@ final class RecordedPictures: Sendable {
         return scaled
     }
 
-    /// Number of repetitions.
     var repeated: Int { state.withLock { $0.repeated } }
 
     /// Stops repeating pictures.
@@ -157,7 +156,6 @@ final class RecordedSound: Sendable {
     /// Counts of what was inserted and cut off.
     var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
 
-    /// Number of buffers of silence inserted for missing audio.
     var inserted: Int { state.withLock { $0.inserted } }
 
     /// Forgets the time reached, so that no gap is filled before the next frame.

@@ -24,7 +24,7 @@ struct RecordedContainer: Sendable {
         }
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
             return RecordedContainer(
-                container: .mp4, fragments: try MovieBoxes(of: file, path).fragmentReading)
+                container: .mp4, fragments: try MovieIndex(of: file, path).fragmentReading)
         }
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {
             return RecordedContainer(container: .ts)
@@ -63,10 +63,11 @@ struct RecordedContainer: Sendable {
 
 // MARK: - MPEG-4
 
-/// Reads the boxes of an MPEG-4 file that a repair needs.
-private struct MovieBoxes {
-    private let index: [UInt8]
-    /// The offset of the index (`moov`) in the file.
+/// The index (`moov`) of an MPEG-4 file, as far as a repair needs it.
+private struct MovieIndex {
+    private typealias Box = MovieBox<[UInt8]>
+    private let movie: Box
+    /// The offset of the index in the file.
     private let place: Int
     private let hasFragments: Bool
 
@@ -113,7 +114,7 @@ private struct MovieBoxes {
                 .resourceFailed, message: "cannot read the index of \(path)",
                 advice: "check that no other program writes to the file")
         }
-        index = bytes
+        movie = Box(bytes: bytes, type: "moov", content: 8..<bytes.count)
         place = found.place
         self.hasFragments = hasFragments
     }
@@ -121,23 +122,20 @@ private struct MovieBoxes {
     /// How to read the file if it has fragments, or was meant to have them; `nil` for any other
     /// file.
     var fragmentReading: FragmentReading? {
-        let movie = 8..<index.count
-        guard hasFragments || box("mvex", in: movie) != nil else { return nil }
+        guard hasFragments || movie.child("mvex") != nil else { return nil }
         var reading = FragmentReading(patches: [:], delays: [:])
         var numbers: [String: Int] = [:]
-        let movieScale = box("mvhd", in: movie).map { scale(of: $0) } ?? 1000
-        for track in boxes(in: movie) where track.type == "trak" {
-            guard let media = box("mdia", in: track.content),
-                let kind = box("hdlr", in: media).flatMap({ self.kind(of: $0) })
+        let movieScale = movie.child("mvhd").map { scale(of: $0) } ?? 1000
+        for track in movie.children("trak") {
+            guard let media = track.child("mdia"),
+                let kind = media.child("hdlr").flatMap({ self.kind(of: $0) })
             else { continue }
             let pad = "\(kind)_\(numbers[kind, default: 0])"
             numbers[kind, default: 0] += 1
-            guard let edits = boxes(in: track.content).first(where: { $0.type == "edts" }) else {
-                continue
-            }
+            guard let edits = track.child("edts") else { continue }
             reading.patches[place + edits.content.lowerBound - 4] = Array("free".utf8)
-            guard let list = box("elst", in: edits.content) else { continue }
-            let mediaScale = box("mdhd", in: media).map { scale(of: $0) } ?? movieScale
+            guard let list = edits.child("elst") else { continue }
+            let mediaScale = media.child("mdhd").map { scale(of: $0) } ?? movieScale
             reading.delays[pad] = delay(list, movieScale, mediaScale)
         }
         // For audio, the edit list skips the samples that prime the decoder. mp4mux would drop
@@ -151,55 +149,29 @@ private struct MovieBoxes {
         return reading
     }
 
-    // MARK: Boxes
-
-    private typealias Box = (type: String, content: Range<Int>)
-
-    private func boxes(in range: Range<Int>) -> [Box] {
-        var found: [Box] = []
-        var position = range.lowerBound
-        while position + 8 <= range.upperBound {
-            let size = Self.number(index[position..<position + 4])
-            guard size >= 8, size <= range.upperBound - position else { break }
-            let type = String(decoding: index[position + 4..<position + 8], as: UTF8.self)
-            found.append((type, position + 8..<position + size))
-            position += size
-        }
-        return found
-    }
-
-    private func box(_ type: String, in range: Range<Int>) -> Range<Int>? {
-        boxes(in: range).first { $0.type == type }?.content
-    }
-
     /// Returns the timescale in an `mvhd` or `mdhd` box, in units per second.
-    private func scale(of header: Range<Int>) -> Int {
-        let isLong = header.isEmpty ? false : index[header.lowerBound] == 1
-        return max(1, field(header, isLong ? 20 : 12, 4) ?? 1)
-    }
+    private func scale(of header: Box) -> Int { max(1, Int(header.numberAfterTimes)) }
 
     /// Returns the prefix of the demuxer's pad names for a track's handler; `nil` for an unknown
     /// kind.
-    private func kind(of handler: Range<Int>) -> String? {
-        guard handler.count >= 12 else { return nil }
-        let start = handler.lowerBound + 8
-        switch String(decoding: index[start..<start + 4], as: UTF8.self) {
-        case "vide": return "video"
-        case "soun": return "audio"
-        default: return nil
+    private func kind(of handler: Box) -> String? {
+        switch handler.letters(at: 8) {
+        case "vide": "video"
+        case "soun": "audio"
+        default: nil
         }
     }
 
     /// Returns the delay that an edit list describes, in nanoseconds: the initial empty edits,
     /// minus the part of the media that is skipped.
-    private func delay(_ list: Range<Int>, _ movieScale: Int, _ mediaScale: Int) -> Int64 {
-        let isLong = list.isEmpty ? false : index[list.lowerBound] == 1
+    private func delay(_ list: Box, _ movieScale: Int, _ mediaScale: Int) -> Int64 {
+        let isLong = list.version == 1
         let (width, size) = isLong ? (8, 20) : (4, 12)
         var silence = 0
-        for entry in 0..<min(list.count, field(list, 4, 4) ?? 0) {
+        for entry in 0..<min(list.content.count, Int(list.number32(at: 4))) {
             let start = 8 + entry * size
-            guard let duration = field(list, start, width),
-                let raw = field(list, start + width, width)
+            guard let duration = list.number(at: start, width: width),
+                let raw = list.number(at: start + width, width: width)
             else { break }
             let time = isLong ? raw : Int(Int32(truncatingIfNeeded: raw))
             if time < 0 {
@@ -212,13 +184,6 @@ private struct MovieBoxes {
             return Self.nanoseconds(silence, movieScale) - Self.nanoseconds(time, mediaScale)
         }
         return Self.nanoseconds(silence, movieScale)
-    }
-
-    /// Returns a number in a box; `nil` beyond the end of the box.
-    private func field(_ box: Range<Int>, _ offset: Int, _ width: Int) -> Int? {
-        let start = box.lowerBound + offset
-        guard start + width <= box.upperBound else { return nil }
-        return Self.number(index[start..<start + width])
     }
 
     /// Rounds down, as qtdemux does: with half a nanosecond more, the first picture would be cut

@@ -123,7 +123,6 @@ struct Interleaver {
         return take(kind)
     }
 
-    /// Returns the time of the last unit that was added.
     func newest(_ kind: RecordingKind) -> MediaTime? { tracks[kind]?.newest }
 
     /// Removes and returns the next unit that lies before its stream's time in `times`, without

@@ -36,7 +36,6 @@ final class RecordingProgress: Sendable {
         /// Number of units passed to a muxer, for watching the progress.
         var moved = 0
 
-        /// Adds a complete file.
         mutating func add(_ file: RecorderReport.File, at index: Int) {
             numbered.append((index, file))
             numbered.sort { $0.index < $1.index }

@@ -113,7 +113,6 @@ struct SegmentLimit {
     private var group = 0
     private var largestGroup = 0
 
-    /// Notes that a file begins.
     mutating func begin(at time: MediaTime, _ limits: RecordingSegments?) {
         self.limits = limits
         begin = time
@@ -121,7 +120,6 @@ struct SegmentLimit {
         group = 0
     }
 
-    /// Notes that a unit was written to the file.
     mutating func add(_ unit: EncodedUnit) {
         bytes += unit.byteCount
         if unit.isKey, unit.kind == .video { group = 0 }
