@@ -1,4 +1,5 @@
 internal import MediaBasics
+internal import Synchronization
 
 extension Recorder {
     /// Writes the last seconds into a separate file, while everything else continues. May be called
@@ -28,13 +29,12 @@ extension Recorder {
                 .invalidState, message: "this recorder keeps no media for replays",
                 advice: "set Configuration.replay to the time to keep")
         }
-        let container = try RecordingContainer(path: path)
-        guard try container == RecordingContainer(path: self.path) else {
+        guard try RecordingContainer(path: path) == writer.container else {
             throw PipelineError(
                 .badValue,
                 message: "a replay has the container of its recorder, but \"\(path)\" selects "
                     + "another one than \"\(self.path)\"",
-                advice: "use the extension .\(try RecordingContainer(path: self.path).rawValue)")
+                advice: "use the extension .\(writer.container.rawValue)")
         }
         let request = ReplayRequest(last: MediaTime(length ?? kept))
         writer.ask(request)
@@ -47,11 +47,11 @@ extension Recorder {
                 .noFrames, message: "there is no replay yet: nothing has been encoded",
                 advice: "write frames first")
         }
-        return try await write(content, to: path, in: container)
+        return try await write(content, to: path)
     }
 
     private func write(
-        _ content: ReplayRequest.Content, to path: String, in container: RecordingContainer
+        _ content: ReplayRequest.Content, to path: String
     ) async throws(PipelineError) -> [RecorderReport.File] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
@@ -62,15 +62,14 @@ extension Recorder {
         }
         let progress = RecordingProgress()
         let queue = SerialQueue(label: "mediabridge.replay")
-        let writer = RecordingWriter(
-            path: path, container: container,
-            kinds: RecordingKind.allCases.filter { tracks[$0] != nil },
+        let replayWriter = RecordingWriter(
+            path: path, container: writer.container, kinds: writer.kinds,
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
             queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
-        queue.async { writer.write(content) }
-        guard await writer.untilDone(stallTimeout: configuration.stallTimeout) else {
+        queue.async { replayWriter.write(content) }
+        guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {
             progress.update { $0.current }?.abandon()
             throw .stuck(path, configuration.stallTimeout)
         }
@@ -78,5 +77,63 @@ extension Recorder {
         if let failure { throw failure }
         guard !files.isEmpty else { throw .nothingRecorded(path, offered: 0, dropped: nil) }
         return files
+    }
+}
+
+// MARK: - Requests to the writer
+
+/// A request to a writer for the units that it keeps for replays.
+final class ReplayRequest: Sendable {
+    struct Content: Sendable {
+        var units: [Interleaver.Released] = []
+        var tags: [RecordingKind: Tags] = [:]
+    }
+    let length: MediaTime
+    private let content = Mutex(Content())
+    private let isAnswered = Latch()
+
+    init(last length: MediaTime) { self.length = length }
+
+    func answer(_ content: Content) {
+        self.content.withLock { $0 = content }
+        isAnswered.open()
+    }
+
+    /// Waits for the reply.
+    ///
+    /// - Returns: `nil` if it does not arrive in time.
+    func answer(within limit: Duration) async -> Content? {
+        guard await isAnswered.wait(for: limit) else { return nil }
+        return content.withLock { $0 }
+    }
+}
+
+/// Thread: the writer's queue.
+extension RecordingWriter {
+    /// Answers a request with what is kept. Thread: any.
+    func ask(_ request: ReplayRequest) {
+        queue.async { [self] in
+            request.answer(
+                ReplayRequest.Content(units: replay?.last(request.length) ?? [], tags: tags))
+        }
+    }
+
+    /// Writes units as a recording that has ended. Call it before any other.
+    func write(_ content: ReplayRequest.Content) {
+        let units = content.units.sorted { $0.unit.time < $1.unit.time }
+        var items: [RecordingInbox.Item] = [.start(at: nil)]
+        items += content.tags.map { .tags($0, $1) }
+        var ends: [RecordingInbox.Item] = []
+        for kind in kinds {
+            var generations: [Int] = []
+            for unit in units
+            where unit.unit.kind == kind && !generations.contains(unit.generation) {
+                generations.append(unit.generation)
+            }
+            items += generations.map { .began(kind, generation: $0) }
+            ends += generations.map { .ended(kind, generation: $0, nil) } + [.trackEnded(kind)]
+        }
+        items += units.map { .unit($0.unit, generation: $0.generation) }
+        handle(items + ends)
     }
 }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension Recorder {
     /// The events from now on. Each caller gets a separate stream, which ends with
     /// ``RecorderEvent/finished(_:)``. If a reader falls more than 256 events behind, the oldest
@@ -33,11 +35,7 @@ extension Recorder {
         let state = progressState.update { $0 }
         var files = state.files
         if let current = state.current, !isOver || state.failure != nil {
-            files.append(
-                RecorderReport.File(
-                    path: current.path, frames: current.written(.video),
-                    duration: current.duration.duration, bytes: current.byteCount,
-                    failure: state.failure))
+            files.append(current.report(state.failure))
         }
         return RecorderReport(
             files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
@@ -80,27 +78,114 @@ extension Recorder {
     }
 }
 
-extension Recorder {
-    /// Writes the tags of a stream (title, artist, cover …) into the current file and all later files.
-    func note(_ tags: Tags, of kind: RecordingKind) {
-        // Drops tags of the source's encoding. Pictures that are encoded here are upright, so only files of
-        // copied pictures use the orientation.
-        guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
-        inbox.note(kept, of: kind)
+// MARK: - Balance
+
+extension RecorderReport.Track {
+    /// The balance of the frames handed over and repeated. For audio, whose encoder makes units of
+    /// other lengths, `delivered` counts the buffers that were not dropped.
+    public var balance: FrameBalance {
+        let offered = offered + repeated
+        return FrameBalance(
+            offered: offered, delivered: corrections == nil ? written : offered - dropped.total,
+            dropped: dropped)
     }
 
-    /// Notes the rotation that copied pictures need.
-    func note(_ rotation: VideoRotation) {
-        let isNew = self.rotation.withLock { present in
-            defer { present = rotation }
-            return present != rotation
+    /// All that no file contains, by cause: frames, and units of audio.
+    var losses: DropCounts { dropped + droppedUnits }
+}
+
+extension DropCause {
+    enum Recording {
+        /// Not asked for: ``Recorder/write(_:)-(VideoFrame)`` and `render` do not throw.
+        case ignored
+        /// They throw.
+        case refused
+        /// Taken, and lost afterwards.
+        case lost
+    }
+
+    /// What a recorder does with a frame that it drops for this cause.
+    var recording: Recording {
+        switch self {
+        case .notStarted, .closed, .paused, .early: .ignored
+        case .evicted, .unwritten: .lost
+        case .queueFull, .notEnabled, .wrongBufferType, .badStride, .badSize, .undecodable,
+            .needsKeyFrame, .noTime, .badTime, .backwards, .late, .badFormat, .processor, .failed,
+            .notConnected, .lost, .muted, .frameRate:
+            .refused
         }
-        guard isNew, let tags = Tags.orientation(clockwise: rotation.rawValue) else { return }
-        note(tags, of: .video)
+    }
+}
+
+extension Recorder: FrameBalanceReporting {
+    /// Returns the counts for the engine that feeds this recorder. Frames for which
+    /// ``render(_:)-(VideoFrame)`` or ``render(_:)-(AudioFrame)`` throws are not included.
+    public func frameBalance(of kind: MediaKind) -> FrameBalance {
+        let report = self.report
+        guard let track = kind == .video ? report.video : report.audio else {
+            return FrameBalance()
+        }
+        var taken = track.balance
+        for cause in DropCause.allCases where cause.recording == .refused {
+            taken.offered -= taken.dropped[cause]
+            taken.dropped[cause] = 0
+        }
+        return taken
+    }
+}
+
+// MARK: - Events
+
+/// Distributes a recording's events to streams and callbacks.
+final class RecorderListeners: Sendable {
+    private struct State {
+        /// Called synchronously, on the thread that reports the event.
+        var callbacks: [@Sendable (RecorderEvent) -> Void] = []
+        var listeners: [Int: AsyncStream<RecorderEvent>.Continuation] = [:]
+        var next = 0
+        var last: RecorderEvent?
+    }
+    private let state = Mutex(State())
+
+    func stream() -> AsyncStream<RecorderEvent> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
+            let last = state.withLock { state in
+                guard state.last == nil else { return state.last }
+                let id = state.next
+                state.next += 1
+                state.listeners[id] = continuation
+                continuation.onTermination = { [weak self] _ in
+                    _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+                }
+                return nil
+            }
+            guard let last else { return }
+            continuation.yield(last)
+            continuation.finish()
+        }
     }
 
-    private static let tagsOfEncoding: Set = [
-        "codec", "video-codec", "audio-codec", "subtitle-codec", "container-format", "encoder",
-        "encoder-version", "bitrate", "nominal-bitrate", "minimum-bitrate", "maximum-bitrate",
-    ]
+    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) {
+        state.withLock { $0.callbacks.append(body) }
+    }
+
+    func tell(_ event: RecorderEvent) {
+        let (callbacks, listeners) = state.withLock { state in
+            (state.callbacks, state.last == nil ? Array(state.listeners.values) : [])
+        }
+        for callback in callbacks { callback(event) }
+        for listener in listeners { listener.yield(event) }
+    }
+
+    func finish(with report: RecorderReport) {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [:] }
+            state.last = .finished(report)
+            return Array(state.listeners.values)
+        }
+        for listener in listeners {
+            listener.yield(.finished(report))
+            listener.finish()
+        }
+    }
 }

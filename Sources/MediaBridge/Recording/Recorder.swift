@@ -176,7 +176,7 @@ public final class Recorder: Sendable {
             return true
         }
         guard isFirst else {
-            throw progressState.update { $0.failure }
+            throw progressState.failure
                 ?? PipelineError(
                     .invalidState, message: "this recorder was already started",
                     advice: "create a recorder for each recording, or end one with stopAndRearm()")
@@ -235,7 +235,7 @@ public final class Recorder: Sendable {
         ControlTask.start { [self] in await complete() }
     }
 
-    func complete() async {
+    private func complete() async {
         let before = phase.withLock { phase in
             defer { phase = .stopping }
             return phase
@@ -281,12 +281,147 @@ public final class Recorder: Sendable {
     }
 
     /// Called if the disk does not respond: reports the error and unblocks all waiting threads.
-    func giveUp() {
+    private func giveUp() {
         let error = PipelineError.stuck(path, configuration.stallTimeout)
         if progressState.fail(error) { listeners.tell(.failed(error)) }
         progressState.update { $0.current }?.abandon()
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
         inbox.flush()
+    }
+}
+
+// MARK: - Several recordings
+
+extension Recorder {
+    /// Ends this recording and prepares the recorder for the next one: for events that get a file
+    /// each.
+    ///
+    /// When this returns, the file is complete and contains every frame handed over before the
+    /// call. Frames may continue to be handed over: with a pre-roll, the very next frame is its
+    /// first, so that no frame is missing between two files and none is in both. ``start()`` begins
+    /// the next file, whose name has a number: `out.mkv`, `out-00001.mkv` …. ``events`` continue;
+    /// ``stop()`` ends the recorder.
+    ///
+    /// - Returns: The counts of all recordings so far, ended by ``RecorderReport/End/stop``.
+    /// - Throws: ``PipelineError``: the error that made the recording fail, which ends the recorder
+    ///   as well; ``PipelineError/Code/invalidState`` if it is not recording;
+    ///   ``PipelineError/Code/noFrames`` if nothing was recorded, although the recorder is prepared
+    ///   again.
+    @discardableResult
+    public func stopAndRearm() async throws(PipelineError) -> RecorderReport {
+        let isRecording = phase.withLock { phase in
+            guard phase == .recording else { return false }
+            phase = .rearming
+            return true
+        }
+        guard isRecording else {
+            throw progressState.failure
+                ?? PipelineError(
+                    .invalidState, message: "this recorder is not recording",
+                    advice: "start it first")
+        }
+        let keeps = configuration.keepsUnits
+        let cut = RecordingCut(tracks.compactMapValues { $0.cut(goesOn: keeps) })
+        if !keeps {
+            pictures?.end()
+            sound?.restart()
+        }
+        inbox.begin(cut)
+        await complete(cut)
+        let isArmed = phase.withLock { phase in
+            if phase == .rearming { phase = .idle }
+            return phase == .idle
+        }
+        if let failure = progressState.failure { throw failure }
+        guard isArmed else { return report }
+        if progressState.update({ $0.endRecording() }) == 0 {
+            throw .nothingRecorded(path, offered: 0, dropped: nil)
+        }
+        var report = report
+        report.ended = .stop
+        return report
+    }
+
+    /// Waits for the file to be complete. A stream that makes no progress delays it by at most 1 s.
+    private func complete(_ cut: RecordingCut) async {
+        let moment = min(configuration.stallTimeout, .seconds(1))
+        if await cut.done.wait(for: moment, on: clock) { return }
+        inbox.endCut()
+        if await cut.done.wait(for: configuration.stallTimeout) { return }
+        giveUp()
+        await complete()
+    }
+}
+
+// MARK: - Settings
+
+extension Recorder {
+    /// The settings of a recorder; the defaults suit a single file of video without audio.
+    public struct Configuration: Sendable {
+        /// How video is encoded; `nil`: no video is recorded.
+        public var video: VideoEncoding? = VideoEncoding()
+        /// How audio is encoded; `nil`: no audio is recorded. The beginning of a file is delayed
+        /// until the first audio arrives, for live streams by two seconds at most.
+        public var audio: AudioEncoding?
+        /// The duration of encoded data that is kept in memory from the first frame on, and that
+        /// the file begins with. It is a minimum: a file begins with a key frame, so up to
+        /// ``VideoEncoding/keyFrameInterval`` more may be included; less is included only if less
+        /// was handed over. `nil`: the file begins with the first frame after ``Recorder/start()``.
+        public var preRoll: Duration?
+        /// The duration of encoded data that is kept in memory for ``Recorder/saveReplay(_:last:)``,
+        /// from the first frame on, whether the recorder was started or not; `nil`, the default:
+        /// nothing is kept. With it, a file begins with the last key frame before
+        /// ``Recorder/start()``.
+        public var replay: Duration?
+        /// The maximum number of bytes that are kept for replays; beyond it, the oldest units are discarded
+        /// earlier. Default 256 MB: 30 s at 68 Mbit/s.
+        public var replayMemory = 256_000_000
+        /// How to divide the recording; `nil`: one file, and a new one only if the size or the
+        /// format of the pictures changes.
+        public var segments: RecordingSegments?
+        /// What happens if a file with the recording's name exists. Default `fail`. Segments and later files have
+        /// numbered names. The numbers continue after those of existing files, so these names never collide.
+        public var whenExists = WhenExists.fail
+        /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
+        /// live capture the oldest queued frame is evicted and counted; any other caller waits.
+        public var whenFull = WhenFull.automatic
+        /// How long ``Recorder/stop()`` waits while nothing is written before it reports that the
+        /// disk is stuck. Default 10 s.
+        public var stallTimeout = Duration.seconds(10).asDefaultDeadline
+        /// Ends the recording if the disk has fewer than this many bytes free, in addition to those
+        /// that the file's index needs; 0: never. Default 4 MB.
+        public var reserve = 4_000_000
+
+        /// Whether units are kept while the recorder is not recording.
+        var keepsUnits: Bool { preRoll != nil || replay != nil }
+
+        /// Creates a configuration with the defaults.
+        public init() {}
+    }
+}
+
+// MARK: - The end
+
+/// Handles a recording that ends by itself: closes its streams and has it completed.
+///
+/// Created before the recorder that it ends. Thread: any; never blocks.
+private final class RecordingEnd: Sendable {
+    /// A struct, because a `Mutex` of a bare closure makes the closure slower to call at every
+    /// access.
+    private struct Completion { var body: (@Sendable () -> Void)? }
+
+    private let tracks: [RecordingKind: RecordingTrack]
+    private let completion = Mutex(Completion())
+
+    init(of tracks: [RecordingKind: RecordingTrack]) { self.tracks = tracks }
+
+    func onBegin(_ body: @escaping @Sendable () -> Void) {
+        completion.withLock { $0.body = body }
+    }
+
+    func begin() {
+        tracks.values.forEach { $0.close() }
+        completion.withLock { $0.body }?()
     }
 }

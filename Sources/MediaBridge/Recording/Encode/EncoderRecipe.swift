@@ -11,20 +11,9 @@ struct EncoderRecipe: Sendable {
     private let container: RecordingContainer
 
     /// The encoder's factory name, for reports: `x264enc`.
-    var element: String {
-        switch kind {
-        case .video(let encoder, _): encoder.rawValue
-        case .audio(let encoder, _): encoder.rawValue
-        }
-    }
-
+    let element: String
     /// The codec's name, for reports: `h264`.
-    var codec: String {
-        switch kind {
-        case .video(let encoder, _): encoder.codec.rawValue
-        case .audio(let encoder, _): encoder.codec.rawValue
-        }
-    }
+    let codec: String
 
     /// The bit rates that may be requested, in bits per second.
     private static let bitrates = 1_000...2_000_000_000
@@ -46,6 +35,7 @@ struct EncoderRecipe: Sendable {
         let encoder: VideoEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.videoCodecs, container)
         self.container = container
+        (element, codec) = (encoder.rawValue, encoder.codec.rawValue)
         kind = .video(encoder, encoding)
     }
 
@@ -54,6 +44,7 @@ struct EncoderRecipe: Sendable {
         let encoder: AudioEncoderElement = try Self.choose(
             asked: encoding.codec, among: container.audioCodecs, container)
         self.container = container
+        (element, codec) = (encoder.rawValue, encoder.codec.rawValue)
         kind = .audio(encoder, encoding)
     }
 
@@ -90,16 +81,21 @@ struct EncoderRecipe: Sendable {
     ///     rotates them, because not every container can store the rotation, and not every player
     ///     applies it.
     func pipeline(for caps: Caps, rotation: VideoRotation) -> UnitPipeline {
-        var encoder: VideoEncoderElement?
-        if case .video(let element, _) = kind { encoder = element }
-        return UnitPipeline(
-            text: text(for: caps, rotation: rotation), codec: codec, element: element,
-            keyFrameInterval: encoder == nil ? nil : keyFrameInterval, hiddenDelay: hiddenDelay,
-            isCopy: false, converted: encoder.flatMap { conversion(of: VideoInfo(caps), by: $0) })
+        let text = text(for: caps, rotation: rotation)
+        return switch kind {
+        case .video(let encoder, let encoding):
+            UnitPipeline(
+                text: text, codec: codec, element: element,
+                keyFrameInterval: Self.keyFrameInterval(of: encoding),
+                converted: conversion(of: VideoInfo(caps), by: encoder))
+        case .audio(let encoder, _):
+            UnitPipeline(
+                text: text, codec: codec, element: element, hiddenDelay: encoder.hiddenDelay)
+        }
     }
 
     /// Returns the complete pipeline string, from appsrc to an appsink with encoded units.
-    func text(for caps: Caps, rotation: VideoRotation = .none) -> String {
+    private func text(for caps: Caps, rotation: VideoRotation) -> String {
         switch kind {
         case .video(let encoder, let encoding):
             let info = VideoInfo(caps)
@@ -117,14 +113,8 @@ struct EncoderRecipe: Sendable {
     }
 
     /// The longest time between two key frames; at least 1 ms.
-    var keyFrameInterval: MediaTime {
-        guard case .video(_, let encoding) = kind else { return MediaTime(seconds: 1) }
-        return max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
-    }
-
-    /// See ``AudioEncoderElement/hiddenDelay``; zero for video.
-    var hiddenDelay: Int {
-        if case .audio(let encoder, _) = kind { encoder.hiddenDelay } else { 0 }
+    private static func keyFrameInterval(of encoding: VideoEncoding) -> MediaTime {
+        max(MediaTime(encoding.keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
     }
 
     // MARK: Pictures
@@ -196,7 +186,8 @@ struct EncoderRecipe: Sendable {
         let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
         // The recorder requests key frames by time; this limit is for an encoder that ignores the
         // requests.
-        let frames = Int(min(max(1, 2 * keyFrameInterval.seconds * rate), 1e9).rounded(.up))
+        let interval = Self.keyFrameInterval(of: encoding).seconds
+        let frames = Int(min(max(1, 2 * interval * rate), 1e9).rounded(.up))
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
         let bits = encoding.bitRate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits))
         switch encoder {
@@ -264,6 +255,60 @@ struct EncoderRecipe: Sendable {
         case .voaacenc, .avenc_aac:
             "aacparse ! audio/mpeg,mpegversion=4,stream-format=\(container == .ts ? "adts" : "raw")"
         case .flacenc: "flacparse ! audio/x-flac"
+        }
+    }
+}
+
+// MARK: - Encoders
+
+/// The elements that a recorder encodes with, by factory name. The first installed element of a
+/// codec is used.
+protocol EncoderElement: CaseIterable, RawRepresentable<String>, Sendable {
+    associatedtype Codec: RawRepresentable<String> & Equatable
+    var codec: Codec { get }
+}
+
+extension EncoderElement {
+    /// Returns the elements of a codec, the preferred one first.
+    static func all(of codec: Codec) -> [Self] { allCases.filter { $0.codec == codec } }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+enum VideoEncoderElement: String, EncoderElement {
+    case x264enc, openh264enc, vp8enc, vp9enc, av1enc, jpegenc, avenc_ffv1
+
+    var codec: VideoCodec {
+        switch self {
+        case .x264enc, .openh264enc: .h264
+        case .vp8enc: .vp8
+        case .vp9enc: .vp9
+        case .av1enc: .av1
+        case .jpegenc: .mjpeg
+        case .avenc_ffv1: .ffv1
+        }
+    }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+enum AudioEncoderElement: String, EncoderElement {
+    case opusenc, avenc_aac, voaacenc, flacenc
+
+    var codec: AudioCodec {
+        switch self {
+        case .opusenc: .opus
+        case .avenc_aac, .voaacenc: .aac
+        case .flacenc: .flac
+        }
+    }
+
+    /// Number of samples of silence that the encoder inserts at the beginning without reporting it:
+    /// its first unit consists of them, and everything after it sounds that much later than its
+    /// timestamp. Measured with a click.
+    var hiddenDelay: Int {
+        switch self {
+        case .avenc_aac: 1024
+        case .voaacenc: 1536
+        case .opusenc, .flacenc: 0
         }
     }
 }

@@ -12,11 +12,11 @@ final class RecordingTrack: Sendable {
     let kind: RecordingKind
     private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
-    let waits: Bool?
+    private let waits: Bool?
     private let inbox: RecordingInbox
 
-    enum Phase { case idle, open, closed }
-    struct State {
+    private enum Phase { case idle, open, closed }
+    private struct State {
         var phase = Phase.idle
         var encoder: TrackEncoder?
         /// The codec and the encoder, for reports.
@@ -56,7 +56,7 @@ final class RecordingTrack: Sendable {
             }
         }
     }
-    let state = Mutex(State())
+    private let state = Mutex(State())
     private let holder = GStreamer.Holder()
 
     /// A jump back by more than this means that times have restarted: a source was restarted, or a
@@ -127,7 +127,7 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    func count(_ cause: DropCause) -> DropCause {
+    private func count(_ cause: DropCause) -> DropCause {
         state.withLock { $0.drops[cause] += 1 }
         return cause
     }
@@ -173,12 +173,32 @@ final class RecordingTrack: Sendable {
         }
     }
 
-    enum Admission {
+    /// What is pushed.
+    private enum Input {
+        case raw(Caps, VideoRotation)
+        case unit(MediaSample)
+
+        var caps: Caps {
+            switch self {
+            case .raw(let caps, _): caps
+            case .unit(let sample): sample.caps
+            }
+        }
+
+        var rotation: VideoRotation {
+            if case .raw(_, let rotation) = self { rotation } else { .none }
+        }
+
+        /// Whether its times must not go back: those of reordered pictures may.
+        var isOrdered: Bool { if case .raw = self { true } else { false } }
+    }
+
+    private enum Admission {
         case refused(DropCause)
         case admitted(TrackEncoder)
     }
 
-    func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
+    private func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
         state.withLock { state in
             func refuse(_ cause: DropCause) -> Admission {
                 state.drops[cause] += 1
@@ -318,15 +338,117 @@ final class RecordingTrack: Sendable {
     }
 }
 
-extension PipelineError {
-    /// The error for media that would have to be decoded first.
-    static func notRaw(_ caps: Caps, _ kind: RecordingKind) -> PipelineError {
-        PipelineError(
-            .streamFailed,
-            message: "the stream \"\(kind.name)\" of a recording is \(caps.mediaType), and must be "
-                + "\(kind.name)/x-raw",
-            advice: caps.mediaType == "audio/x-raw"
-                ? "name the appsink of the audio: appsink name=audio"
-                : "put decodebin at the end of the string")
+// MARK: - Encoded media
+
+extension RecordingTrack {
+    /// Drops the units of pictures up to the next key unit: the units before it reference units that
+    /// never came.
+    func expectKeyUnit() { state.withLock { $0.missesKey = $0.missesKey ?? .early } }
+
+    /// Suspends until a unit that is not live is taken without a wait.
+    func untilRoom() async throws {
+        try await state.withLock { $0.encoder }?.untilRoom()
+    }
+
+    /// Counts a unit whose bytes cannot be read.
+    func refuseUnreadable() -> FrameDisposition {
+        if let cause = state.withLock({ $0.offer() }) { return .dropped(cause) }
+        return refuse(.badFormat)
+    }
+
+    /// Records a unit of encoded media unchanged. If pictures were lost before it, the units up to
+    /// the next key unit are dropped for the same cause, since no decoder could show them.
+    ///
+    /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
+    func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {
+        let isKey = kind == .audio || !unit.buffer.isDelta
+        let isLive = unit.liveTiming != nil
+        let time =
+            isLive ? state.withLock { $0.unitTimes.next(unit.runningTime) } : unit.runningTime
+        if !isKey, let cause = skip(unit) { return .dropped(cause) }
+        switch place(time, unit.liveTiming) {
+        case .drop(let cause): return miss(cause)
+        case .at(let placed):
+            onPlaced(placed)
+            switch admit(.unit(unit), placed: placed, isLive: isLive) {
+            case .refused(let cause): return miss(cause)
+            case .admitted(let encoder):
+                // The oldest unit cannot be evicted: the units after it reference it.
+                if !(waits ?? !isLive), !encoder.hasRoom { return miss(count(.evicted)) }
+                let disposition = encoder.push(
+                    unit.buffer.retained(), caps: unit.caps, time: placed,
+                    duration: unit.duration, evicts: false)
+                if case .dropped(let cause) = disposition { return miss(cause) }
+                if isKey { state.withLock { $0.missesKey = nil } }
+                return disposition
+            }
+        }
+    }
+
+    /// Counts a unit that cannot be decoded, and returns why; `nil` if it can.
+    private func skip(_ unit: MediaSample) -> DropCause? {
+        state.withLock { state in
+            if let caps = state.caps, caps.mediaType != unit.caps.mediaType {
+                state.missesKey = state.missesKey ?? .early
+            }
+            guard let cause = state.missesKey, state.offer() == nil else { return nil }
+            state.drops[cause] += 1
+            return cause
+        }
+    }
+
+    private func miss(_ cause: DropCause) -> FrameDisposition {
+        state.withLock { if $0.missesKey == nil { $0.missesKey = cause } }
+        return .dropped(cause)
+    }
+}
+
+/// The times of the units of a live stream that is recorded without encoding.
+///
+/// A receiver corrects the times that it gives: rtpjitterbuffer (GStreamer 1.22,
+/// `rtp_jitter_buffer_calculate_pts`) gives several units the time of the first while it catches up,
+/// whereupon GstBaseParse gives the later ones none, because it takes an equal time for that of the
+/// same buffer; and it goes back when its times are a second ahead of the arrival of the packets. A
+/// file whose times stand still or go back does not play, so such units follow the latest one by a
+/// millisecond each, the unit of time of Matroska.
+struct LiveUnitTimes {
+    private static let step = MediaTime(nanoseconds: 1_000_000)
+    /// Pictures that are stored in another order than they are shown go back by no more than this.
+    private static let reordering = MediaTime(nanoseconds: 500_000_000)
+    /// A jump back by more than this means that the times have restarted.
+    private static let restart = MediaTime(nanoseconds: 2_000_000_000)
+
+    /// The latest unit in the order of times: its time as it came, and as it was returned.
+    private var latest: (given: MediaTime, returned: MediaTime)?
+    /// The latest time returned before the last correction: no unit may go back beyond it.
+    private var floor: MediaTime?
+
+    /// Returns the time of the next unit.
+    ///
+    /// - Parameter given: Its time as it came; `nil` if it has none.
+    /// - Returns: `nil` if no unit has had a time yet.
+    mutating func next(_ given: MediaTime?) -> MediaTime? {
+        guard let latest else {
+            latest = given.map { ($0, $0) }
+            return given
+        }
+        var reached = given ?? latest.given
+        if reached < latest.given {
+            let back = latest.given - reached
+            if back > Self.restart {
+                (self.latest, floor) = ((reached, reached), nil)
+                return reached
+            }
+            if back > Self.reordering {
+                floor = latest.returned
+            } else if floor.map({ reached > $0 }) ?? true {
+                return reached
+            } else {
+                reached = latest.given
+            }
+        }
+        let returned = max(reached, latest.returned + Self.step)
+        self.latest = (reached, returned)
+        return returned
     }
 }

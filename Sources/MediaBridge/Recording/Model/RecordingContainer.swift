@@ -79,6 +79,26 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case (_, .audio): "audio_0"
         }
     }
+
+    // MARK: Reading
+
+    var demuxer: String {
+        switch self {
+        case .mkv, .webm: "matroskademux"
+        case .mp4: "qtdemux"
+        case .ts: "tsdemux"
+        }
+    }
+
+    /// By media type: the parser that turns the demuxer's output into complete units.
+    var parsers: [String: String] {
+        guard self == .ts else { return [:] }
+        return [
+            "video/x-h264": "h264parse", "video/x-h265": "h265parse",
+            "video/mpeg": "mpegvideoparse", "audio/mpeg": "aacparse", "audio/x-opus": "opusparse",
+            "audio/x-ac3": "ac3parse",
+        ]
+    }
 }
 
 /// The kind of a recorded stream.

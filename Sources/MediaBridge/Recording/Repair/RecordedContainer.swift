@@ -6,14 +6,8 @@ struct RecordedContainer: Sendable {
     /// How to read an MPEG-4 file that was not finished; `nil` for any other file.
     var fragments: FragmentReading?
 
-    init(_ container: RecordingContainer, fragments: FragmentReading? = nil) {
-        self.container = container
-        self.fragments = fragments
-    }
-
-    init(of path: String) throws(PipelineError) { self = try Self.find(in: path) }
-
-    private static func find(in path: String) throws(PipelineError) -> RecordedContainer {
+    /// Reads the beginning of a file, and for MPEG-4 its boxes.
+    static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
         let file = try open(path)
         defer { fclose(file) }
         var head = [UInt8](repeating: 0, count: 512)
@@ -26,13 +20,15 @@ struct RecordedContainer: Sendable {
         head = Array(head[..<count])
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
             let isWebM = head.indices.contains { head[$0...].starts(with: Array("webm".utf8)) }
-            return RecordedContainer(isWebM ? .webm : .mkv)
+            return RecordedContainer(container: isWebM ? .webm : .mkv)
         }
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
             return RecordedContainer(
-                .mp4, fragments: try MovieBoxes(of: file, path).fragmentReading)
+                container: .mp4, fragments: try MovieIndex(of: file, path).fragmentReading)
         }
-        if head.first == 0x47, head.count > 188, head[188] == 0x47 { return RecordedContainer(.ts) }
+        if head.first == 0x47, head.count > 188, head[188] == 0x47 {
+            return RecordedContainer(container: .ts)
+        }
         throw PipelineError(
             .streamFailed,
             message: count == 0
@@ -62,5 +58,143 @@ struct RecordedContainer: Sendable {
                 message: "cannot read \(path): \(String(cString: strerror(errno)))")
         }
         return file
+    }
+}
+
+// MARK: - MPEG-4
+
+/// The index (`moov`) of an MPEG-4 file, as far as a repair needs it.
+private struct MovieIndex {
+    private typealias Box = MovieBox<[UInt8]>
+    private let movie: Box
+    /// The offset of the index in the file.
+    private let place: Int
+    private let hasFragments: Bool
+
+    /// The maximum size of an index in bytes; a larger one is ignored.
+    private static let largestIndex = 256 << 20
+
+    /// Throws if the file has no index, which a muxer writes last, unless it writes fragments.
+    init(of file: UnsafeMutablePointer<FILE>, _ path: String) throws(PipelineError) {
+        fseeko(file, 0, SEEK_END)
+        let end = Int(ftello(file))
+        var position = 0
+        var found: (place: Int, size: Int)?
+        var hasFragments = false
+        while position <= end - 8, fseeko(file, position, SEEK_SET) == 0 {
+            var header = [UInt8](repeating: 0, count: 16)
+            guard fread(&header, 1, 16, file) >= 8 else { break }
+            var size = Self.number(header[..<4])
+            if size == 1 { size = Self.number(header[8..<16]) }
+            let (next, overflow) = position.addingReportingOverflow(size)
+            // A size of zero means: to the end of the file.
+            guard size >= 8, !overflow else { break }
+            guard !Task.isCancelled else {
+                throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
+            }
+            let type = header[4..<8]
+            if type.elementsEqual("moov".utf8), next <= end, size <= Self.largestIndex {
+                found = (position, size)
+            }
+            if type.elementsEqual("moof".utf8) { hasFragments = true }
+            position = next
+        }
+        guard let found else {
+            throw PipelineError(
+                .streamFailed,
+                message: "\(path) has no index, and cannot be repaired: the muxer writes the index "
+                    + "last. Without it, the position and the codec data of the frames are unknown",
+                advice: "for the next recording, gst-bridge record or mp4mux fragment-duration=500 "
+                    + "fragment-mode=dash-or-mss")
+        }
+        var bytes = [UInt8](repeating: 0, count: found.size)
+        fseeko(file, found.place, SEEK_SET)
+        guard fread(&bytes, 1, found.size, file) == found.size else {
+            throw PipelineError(
+                .resourceFailed, message: "cannot read the index of \(path)",
+                advice: "check that no other program writes to the file")
+        }
+        movie = Box(bytes: bytes, type: "moov", content: 8..<bytes.count)
+        place = found.place
+        self.hasFragments = hasFragments
+    }
+
+    /// How to read the file if it has fragments, or was meant to have them; `nil` for any other
+    /// file.
+    var fragmentReading: FragmentReading? {
+        guard hasFragments || movie.child("mvex") != nil else { return nil }
+        var reading = FragmentReading(patches: [:], delays: [:])
+        var numbers: [String: Int] = [:]
+        let movieScale = movie.child("mvhd").map { scale(of: $0) } ?? 1000
+        for track in movie.children("trak") {
+            guard let media = track.child("mdia"),
+                let kind = media.child("hdlr").flatMap({ self.kind(of: $0) })
+            else { continue }
+            let pad = "\(kind)_\(numbers[kind, default: 0])"
+            numbers[kind, default: 0] += 1
+            guard let edits = track.child("edts") else { continue }
+            reading.patches[place + edits.content.lowerBound - 4] = Array("free".utf8)
+            guard let list = edits.child("elst") else { continue }
+            let mediaScale = media.child("mdhd").map { scale(of: $0) } ?? movieScale
+            reading.delays[pad] = delay(list, movieScale, mediaScale)
+        }
+        // For audio, the edit list skips the samples that prime the decoder. mp4mux would drop
+        // these: to keep every block, all tracks are delayed by their duration.
+        let sound = reading.delays.filter { $0.key.hasPrefix("audio_") }.values.min() ?? 0
+        if sound < 0 {
+            for number in numbers.flatMap({ kind, count in (0..<count).map { "\(kind)_\($0)" } }) {
+                reading.delays[number, default: 0] -= sound
+            }
+        }
+        return reading
+    }
+
+    /// Returns the timescale in an `mvhd` or `mdhd` box, in units per second.
+    private func scale(of header: Box) -> Int { max(1, Int(header.numberAfterTimes)) }
+
+    /// Returns the prefix of the demuxer's pad names for a track's handler; `nil` for an unknown
+    /// kind.
+    private func kind(of handler: Box) -> String? {
+        switch handler.letters(at: 8) {
+        case "vide": "video"
+        case "soun": "audio"
+        default: nil
+        }
+    }
+
+    /// Returns the delay that an edit list describes, in nanoseconds: the initial empty edits,
+    /// minus the part of the media that is skipped.
+    private func delay(_ list: Box, _ movieScale: Int, _ mediaScale: Int) -> Int64 {
+        let isLong = list.version == 1
+        let (width, size) = isLong ? (8, 20) : (4, 12)
+        var silence = 0
+        for entry in 0..<min(list.content.count, Int(list.number32(at: 4))) {
+            let start = 8 + entry * size
+            guard let duration = list.number(at: start, width: width),
+                let raw = list.number(at: start + width, width: width)
+            else { break }
+            let time = isLong ? raw : Int(Int32(truncatingIfNeeded: raw))
+            if time < 0 {
+                let (sum, overflow) = silence.addingReportingOverflow(max(0, duration))
+                // No recording has so long a delay, so the list is ignored.
+                guard !overflow else { return 0 }
+                silence = sum
+                continue
+            }
+            return Self.nanoseconds(silence, movieScale) - Self.nanoseconds(time, mediaScale)
+        }
+        return Self.nanoseconds(silence, movieScale)
+    }
+
+    /// Rounds down, as qtdemux does: with half a nanosecond more, the first picture would be cut
+    /// off.
+    private static func nanoseconds(_ count: Int, _ scale: Int) -> Int64 {
+        guard count > 0, count / scale < 1_000_000_000 else { return 0 }
+        let product = count.multipliedFullWidth(by: 1_000_000_000)
+        return Int64(scale.dividingFullWidth(product).quotient)
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 }

@@ -60,7 +60,7 @@ public struct RecordingRepair: Sendable {
     ///   ``PipelineError/Code/streamFailed`` if it cannot be repaired, or if the new file lacks
     ///   anything that the old one has.
     public func run() async throws(PipelineError) -> Report {
-        let recorded = try RecordedContainer(of: path)
+        let recorded = try RecordedContainer.of(path)
         let container = recorded.container
         let target = output ?? path
         if let output { try container.check(endingOf: output) }
@@ -71,7 +71,7 @@ public struct RecordingRepair: Sendable {
         let after: [StreamScan.Stream]
         do throws(PipelineError) {
             try await write(before, recorded, to: draft)
-            after = try await scan(draft.location, RecordedContainer(container))
+            after = try await scan(draft.location, RecordedContainer(container: container))
         } catch { throw error.naming(draft.location, as: draft.path) }
         try RecordedTracks.compare(before, after, container)
         guard !Task.isCancelled else {
@@ -116,5 +116,54 @@ extension PipelineError {
         error.message = message.replacing(location, with: path)
         error.debug = debug?.replacing(location, with: path)
         return error
+    }
+}
+
+/// Watches work that may take any time, as long as it makes progress.
+private struct Progressing: Sendable {
+    /// A description for errors: `reading a.mkv`.
+    let what: String
+    let stallTimeout: Duration
+    /// Returns a number that grows while the work makes progress.
+    let measure: @Sendable () -> Int
+
+    private enum Outcome<R: Sendable>: Sendable {
+        case done(Result<R, PipelineError>)
+        case stuck
+    }
+
+    /// Runs `body` until it returns, or cancels it if there is no progress for ``stallTimeout``.
+    func watch<R: Sendable>(
+        _ body: @escaping @Sendable () async throws(PipelineError) -> R
+    ) async throws(PipelineError) -> R {
+        let outcome = await withTaskGroup(of: Outcome<R>.self) { group in
+            group.addTask {
+                do throws(PipelineError) {
+                    return .done(.success(try await body()))
+                } catch { return .done(.failure(error)) }
+            }
+            group.addTask {
+                var last = -1
+                while true {
+                    let now = measure()
+                    if now == last { return .stuck }
+                    last = now
+                    // If the task is cancelled, the sleep returns at once, and so does this loop.
+                    do { try await Task.sleep(for: stallTimeout) } catch { return .stuck }
+                }
+            }
+            var first = await group.next() ?? .stuck
+            if case .stuck = first, Task.isCancelled, let next = await group.next() { first = next }
+            group.cancelAll()
+            return first
+        }
+        switch outcome {
+        case .done(let result): return try result.get()
+        case .stuck:
+            throw PipelineError(
+                .deadlineExceeded,
+                message: "\(what) is stuck: no progress for \(stallTimeout)",
+                advice: "look for a disk that does not answer")
+        }
     }
 }

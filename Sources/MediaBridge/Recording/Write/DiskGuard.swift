@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Checks that there is enough free space on the disk to complete each file.
 struct DiskGuard {
     private let path: String
@@ -82,5 +84,42 @@ private struct FileIndex {
             fragments[unit.kind] = unit.time
             entries += 1
         }
+    }
+}
+
+/// The disk of an existing or future file.
+enum DiskSpace {
+    /// Returns the number of free bytes for a file in the directory of `path`; `nil` if unknown.
+    static func free(around path: String) -> Int? {
+        var status = statvfs()
+        // File systems without files, such as /proc, have no blocks.
+        guard statvfs(directory(of: path), &status) == 0, status.f_blocks > 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    /// Throws if a file cannot be written to `path`. Called before the first frame.
+    static func check(_ path: String) throws(PipelineError) {
+        var status = stat()
+        let directory = directory(of: path)
+        guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw PipelineError(
+                .notFound,
+                message: "cannot write \"\(path)\": directory \"\(directory)\" not found",
+                advice: "mkdir -p \(directory)")
+        }
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT == S_IFDIR {
+            throw PipelineError(.badValue, message: "\"\(path)\" is a directory")
+        }
+        guard access(exists ? path : directory, W_OK) == 0 else {
+            throw PipelineError(
+                .resourceFailed,
+                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
+        }
+    }
+
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

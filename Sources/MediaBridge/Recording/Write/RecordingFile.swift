@@ -1,3 +1,6 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import MediaBasics
 internal import Synchronization
 
 /// One file of a recording: a muxer and a file sink in a separate pipeline.
@@ -200,6 +203,7 @@ final class RecordingFile: Sendable {
 
     /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
+
     /// Returns whether more than `usual` units are queued for the muxer although no stream lacks
     /// units: the muxer then waits for the disk, not for a stream. Thread: any.
     func isHeldUp(beyond usual: Int) -> Bool {
@@ -210,6 +214,13 @@ final class RecordingFile: Sendable {
 
     /// Bytes on the disk. Thread: any.
     var byteCount: Int { claim.byteCount }
+
+    /// Returns what is written so far. Thread: any.
+    func report(_ failure: PipelineError?) -> RecorderReport.File {
+        RecorderReport.File(
+            path: path, frames: written(.video), duration: duration.duration, bytes: byteCount,
+            failure: failure)
+    }
 }
 
 /// The format of one stream in a file, which must not change within it.
@@ -237,5 +248,140 @@ private final class Format: Sendable {
             same = unit.caps
             return true
         }
+    }
+}
+
+// MARK: - Reading back
+
+/// Verification of a file after it was written.
+extension RecordingFile {
+    /// Reads the complete file until each of its streams and a unit of it were found, and compares its duration.
+    /// A pipe or a device cannot be read back, and is not checked.
+    ///
+    /// - Throws: ``PipelineError`` if the file does not exist, or does not contain what was
+    ///   written.
+    func readBack(within limit: Duration) async throws(PipelineError) {
+        var status = stat()
+        let path = self.path
+        guard stat(path, &status) == 0 else {
+            throw bad("it cannot be found: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return }
+        let scan = try StreamScan(
+            of: path, demuxer: container.demuxer, parsers: container.parsers,
+            buffersOfEach: Self.enough)
+        let outcome = Outcome()
+        // A control task: the deadline must not depend on how busy Swift's thread pool is.
+        let task = ControlTask.start {
+            do throws(PipelineError) {
+                let streams = try await scan.run()
+                outcome.streams.withLock { $0 = streams }
+            } catch {
+                outcome.failure.withLock { $0 = error }
+            }
+            outcome.isThere.open()
+        }
+        guard await outcome.isThere.wait(for: limit) else {
+            task.cancel()
+            throw bad("it cannot be read within \(limit)")
+        }
+        if let failure = outcome.failure.withLock({ $0 }) { throw bad(failure.message) }
+        let found = outcome.streams.withLock { $0 }.filter { !$0.times.isEmpty }
+        for kind in kinds where written(kind) > 0 {
+            guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
+            else { throw bad("it has no \(kind.name)") }
+        }
+        // Transport streams state no duration: demuxers estimate it.
+        guard container != .ts, let stated = scan.duration.map({ MediaTime($0) }) else { return }
+        guard abs((stated - duration).nanoseconds) < Self.tolerance else {
+            throw bad("it states a duration of \(stated) instead of \(duration)")
+        }
+    }
+
+    /// How far the stated duration may be off, in nanoseconds: muxers round it, and may not know how long the
+    /// last unit is.
+    private static let tolerance: Int64 = 500_000_000
+
+    /// Number of buffers to read of each stream; more than any codec has headers: FLAC in Matroska
+    /// begins with several.
+    private static let enough = 32
+
+    private final class Outcome: Sendable {
+        let streams = Mutex<[StreamScan.Stream]>([])
+        let failure = Mutex<PipelineError?>(nil)
+        let isThere = Latch()
+    }
+
+    private func bad(_ what: String) -> PipelineError {
+        PipelineError(
+            .resourceFailed,
+            message: "the recording \"\(path)\" was written, but reading it back failed: \(what)",
+            advice: "check the disk, and whether another program writes to the file")
+    }
+}
+
+// MARK: - Locks
+
+/// A file that one recording writes: it is locked until ``unlock()``, so that no other recording of any process
+/// writes it as well.
+///
+/// A pipe or a device is not locked. Thread: any.
+final class ClaimedFile: Sendable {
+    private let given: String
+    /// -1 for a pipe or a device.
+    private let descriptor: Int32
+
+    /// Creates the file, or locks the existing one. Its content stays.
+    ///
+    /// - Parameter mustBeNew: Whether the file must not exist yet.
+    /// - Returns: `nil` if the file must be new, and is not.
+    /// - Throws: ``PipelineError`` if another recording writes the file, or it cannot be opened.
+    init?(_ path: String, mustBeNew: Bool) throws(PipelineError) {
+        given = path
+        var status = stat()
+        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            descriptor = -1
+            return
+        }
+        descriptor = open(
+            path, O_WRONLY | O_CREAT | O_CLOEXEC | (mustBeNew ? O_EXCL : 0), 0o666)
+        guard descriptor >= 0 else {
+            if mustBeNew, errno == EEXIST { return nil }
+            throw PipelineError(
+                .resourceFailed,
+                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
+        }
+        // A file system without locks is no reason to refuse.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+            throw PipelineError(
+                .resourceFailed, message: "another recording is writing \"\(path)\"",
+                advice: "another name")
+        }
+        if !mustBeNew { try FileSize.requireUnread(path) }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Lets others write the file.
+    func unlock() { flock(descriptor, LOCK_UN) }
+
+    /// The file's path: not the one that was given if the file, or a directory above it, was renamed.
+    var path: String {
+        var (here, there) = (stat(), stat())
+        guard descriptor >= 0, fstat(descriptor, &here) == 0 else { return given }
+        func isHere(_ path: String) -> Bool {
+            stat(path, &there) == 0 && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+        }
+        guard !isHere(given),
+            let now = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/self/fd/\(descriptor)"), isHere(now)
+        else { return given }
+        return now
+    }
+
+    /// The file's size in bytes; 0 for a pipe or a device.
+    var byteCount: Int {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 }

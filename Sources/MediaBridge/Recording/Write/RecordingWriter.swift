@@ -21,7 +21,7 @@ final class RecordingWriter: @unchecked Sendable {
     var interleaver: Interleaver
     private var preRoll: RecentUnits
     /// The time of the last frame before ``Recorder/start()``, while the encoder has not delivered it.
-    private(set) var call: MediaTime?
+    private var call: MediaTime?
     /// The time of the newest unit of the leading stream.
     private var reached: MediaTime?
     /// What is kept for replays; `nil` if nothing is.
@@ -33,15 +33,15 @@ final class RecordingWriter: @unchecked Sendable {
     private var nameIndex = 0
     /// The files of a ring that an earlier recording left, oldest first.
     var older: ArraySlice<String> = []
-    var segment = SegmentLimit()
-    var wantsNewFile: RecorderEvent.Reason?
+    private var segment = SegmentLimit()
+    private var wantsNewFile: RecorderEvent.Reason?
     /// Audio that arrived before the first picture, and the memory it occupies in bytes.
     private var lead: [EncodedUnit] = []
     private var leadCost = 0
     /// The units that a file begins with, while they are written to it.
-    var opening: ArraySlice<EncodedUnit> = []
+    private var opening: ArraySlice<EncodedUnit> = []
     /// The units of the pre-roll, while they are written to the file.
-    var upcoming: ArraySlice<Interleaver.Released> = []
+    private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<RecordingKind> = []
     /// The tags of the streams, written to every file.
     var tags: [RecordingKind: Tags] = [:]
@@ -49,7 +49,7 @@ final class RecordingWriter: @unchecked Sendable {
     var closing = 0
     let done = Latch()
     /// Where the recording ends while the streams continue.
-    var cut: RecordingCut?
+    private var cut: RecordingCut?
     /// Opened when all files that are being completed are complete.
     var completing: Latch?
     private let holder = GStreamer.Holder()
@@ -129,7 +129,7 @@ final class RecordingWriter: @unchecked Sendable {
         if call.map({ reached ?? .zero >= $0 }) ?? true { start() }
     }
 
-    func start() {
+    private func start() {
         call = nil
         phase = .recording
         upcoming = preRoll.takeAll()[...]
@@ -137,7 +137,7 @@ final class RecordingWriter: @unchecked Sendable {
         pump()
     }
 
-    func pump() {
+    private func pump() {
         while let released = interleaver.next(now: clock.now) {
             remember(released)
             if released.unit.kind == kinds[0] { reached = released.unit.time }
@@ -159,12 +159,21 @@ final class RecordingWriter: @unchecked Sendable {
         }
     }
 
+    /// Keeps a unit for replays, independently of its use in the recording.
+    private func remember(_ released: Interleaver.Released) {
+        guard var recent = replay.take() else { return }
+        _ = recent.keep(released)
+        let (span, cost) = (recent.span, recent.cost)
+        replay = recent
+        progress.update { $0.replay = RecorderReport.Replay(duration: span.duration, bytes: cost) }
+    }
+
     private func keep(_ released: Interleaver.Released) {
         for old in preRoll.keep(released) { progress.drop(old, .early) }
     }
 
     /// Drops audio that waits for a first picture.
-    func dropLead() {
+    private func dropLead() {
         for unit in lead { progress.drop(unit, .early) }
         lead = []
         leadCost = 0
@@ -188,7 +197,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     // MARK: Files
 
-    func route(_ released: Interleaver.Released) {
+    private func route(_ released: Interleaver.Released) {
         let unit = released.unit
         guard phase == .recording else { return progress.drop(unit, .unwritten) }
         guard file != nil else {
@@ -243,7 +252,7 @@ final class RecordingWriter: @unchecked Sendable {
         if file.kinds.contains(unit.kind) {
             if !file.holds(unit) { return .formatChanged }
             // The stream timed out earlier and has resumed. A stream that a failure ended does not resume.
-            if file.isGone(unit.kind), !progress.hasFailed { return .streamAppeared }
+            if file.isGone(unit.kind), progress.failure == nil { return .streamAppeared }
         }
         if let wantsNewFile { return wantsNewFile }
         return segment.isReached(at: unit) ? .segment : nil
@@ -347,7 +356,7 @@ final class RecordingWriter: @unchecked Sendable {
 
     /// Ends the recording because the disk is nearly full: sends the event first, then completes
     /// the file.
-    func end(_ free: Int) {
+    private func end(_ free: Int) {
         guard progress.update({ $0.ended == nil }) else { return }
         progress.end(.diskNearlyFull)
         tell(.diskNearlyFull(free: free))
@@ -358,5 +367,113 @@ final class RecordingWriter: @unchecked Sendable {
         guard progress.fail(error) else { return }
         tell(.failed(error))
         onEnding()
+    }
+}
+
+// MARK: - Feeding the muxer
+
+/// Writes units to the current file. Thread: the writer's queue.
+extension RecordingWriter {
+    private func write(_ unit: EncodedUnit) {
+        guard let file else { return progress.drop(unit, .unwritten) }
+        feed(file, beside: unit.kind)
+        // The muxer may take the last unit of another stream, and wait for the next one, while this
+        // one's queue is full already.
+        var pauses = 0
+        var written = file.writtenUnits
+        while file.isFull(unit.kind) {
+            MonotonicSignal.pause(for: .milliseconds(2))
+            feed(file, beside: unit.kind)
+            pauses += 1
+            if file.writtenUnits != written { (pauses, written) = (0, file.writtenUnits) }
+            // The muxer does not take units in the order of their times.
+            if pauses == 1000 { file.lacking(beside: unit.kind).forEach { file.end($0) } }
+        }
+        push(unit, to: file)
+    }
+
+    /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
+    /// it would wait forever, and nothing would be written. A stream that has no unit, or none for
+    /// this file, is ended in this file.
+    private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
+        for lacking in file.starving(beside: kind) {
+            if let unit = takeEarly(lacking, for: file) {
+                push(unit, to: file)
+            } else {
+                file.end(lacking)
+            }
+        }
+    }
+
+    /// Removes and returns the next unit of a stream out of order, if it belongs to this file.
+    private func takeEarly(_ kind: RecordingKind, for file: RecordingFile) -> EncodedUnit? {
+        if let place = opening.firstIndex(where: { $0.kind == kind }) {
+            return opening.remove(at: place)
+        }
+        func belongs(_ unit: EncodedUnit) -> Bool {
+            file.holds(unit) && !segment.isReached(at: unit) && wantsNewFile == nil
+                && cut?.isBehind(unit) != true
+        }
+        if let place = upcoming.firstIndex(where: { $0.unit.kind == kind }) {
+            guard belongs(upcoming[place].unit) else { return nil }
+            return upcoming.remove(at: place).unit
+        }
+        guard let unit = interleaver.peek(kind), belongs(unit) else { return nil }
+        guard let released = interleaver.take(early: kind) else { return nil }
+        remember(released)
+        return released.unit
+    }
+
+    private func push(_ unit: EncodedUnit, to file: RecordingFile) {
+        guard file.push(unit) else {
+            progress.drop(unit, .unwritten)
+            if progress.failure != nil { phase = .failed }
+            return
+        }
+        segment.add(unit)
+        guardian.add(unit)
+        progress.update { $0.moved += 1 }
+        if guardian.isShort(of: unit.byteCount), !removeOldest() { end(guardian.free) }
+    }
+}
+
+// MARK: - The boundary between recordings
+
+/// Thread: the writer's queue.
+extension RecordingWriter {
+    private func begin(_ cut: RecordingCut) {
+        guard phase == .recording || call != nil else { return cut.done.open() }
+        self.cut = cut
+        pump()
+    }
+
+    /// Ends the file at the cut, after the units before it have arrived or are not waited for any
+    /// more. Later units go to the pre-roll again.
+    private func endCut() {
+        if call != nil { start() }
+        guard let cut, phase == .recording else {
+            self.cut?.done.open()
+            self.cut = nil
+            return
+        }
+        while let released = interleaver.next(before: cut.times) {
+            remember(released)
+            route(released)
+        }
+        self.cut = nil
+        closeFile()
+        dropLead()
+        if phase == .recording { phase = .keeping }
+        completing = cut.done
+        finishIfDone()
+    }
+}
+
+extension RecordingCut {
+    /// Returns whether all units before the cut have arrived.
+    fileprivate func isReached(by interleaver: Interleaver) -> Bool {
+        awaited.allSatisfy { kind, time in
+            interleaver.isOver(kind) || interleaver.newest(kind).map { $0 >= time } ?? false
+        }
     }
 }

@@ -10,16 +10,14 @@ internal import Synchronization
 /// Source: ISO/IEC 14496-12, boxes `tkhd` (section 8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
 /// `trun`.
 final class FragmentHeader: Sendable {
+    private typealias Box = MovieBox<UnsafeMutableRawBufferPointer>
     private struct Track {
-        var isSound = false
+        let isSound: Bool
         /// The timescale in units per second.
-        var scale: UInt64 = 0
+        let scale: UInt64
     }
-    private struct State {
-        /// By track number in the file.
-        var tracks: [UInt32: Track] = [:]
-    }
-    private let state = Mutex(State())
+    /// By track number in the file.
+    private let tracks = Mutex<[UInt32: Track]>([:])
     private let starts: [RecordingKind: MediaTime]
     private let orientation: ImageOrientation
 
@@ -40,15 +38,15 @@ final class FragmentHeader: Sendable {
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
     func edit(_ bytes: UnsafeMutableRawBufferPointer) {
-        state.withLock { state in
-            for box in Boxes(bytes, 0..<bytes.count) {
+        tracks.withLock { tracks in
+            for box in MovieBoxes(bytes, 0..<bytes.count) {
                 switch box.type {
                 case "moov":
                     Self.freeEmptyTracks(of: box)
-                    for child in box.children("trak") { note(child, &state) }
+                    for child in box.children("trak") { note(child, &tracks) }
                 case "moof":
                     for child in box.children("traf") {
-                        shift(child, state)
+                        shift(child, tracks)
                         for run in child.children("trun") { Self.spread(run) }
                     }
                 default: break
@@ -57,18 +55,14 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func note(_ trak: Box, _ state: inout State) {
-        guard let number = trak.trackNumber, let media = trak.children("mdia").first,
-            let mediaHeader = media.children("mdhd").first,
-            let handler = media.children("hdlr").first
+    private func note(_ trak: Box, _ tracks: inout [UInt32: Track]) {
+        guard let header = trak.child("tkhd"), let media = trak.child("mdia"),
+            let mediaHeader = media.child("mdhd"), let handler = media.child("hdlr")
         else { return }
-        // The creation and modification times come before the timescale; they are longer in version
-        // 1.
         let isSound = handler.letters(at: 8) == "soun"
-        state.tracks[number] = Track(
-            isSound: isSound,
-            scale: UInt64(mediaHeader.number32(at: mediaHeader.version == 1 ? 20 : 12)))
-        if !isSound, let header = trak.children("tkhd").first { turn(header) }
+        tracks[header.numberAfterTimes] = Track(
+            isSound: isSound, scale: UInt64(mediaHeader.numberAfterTimes))
+        if !isSound { turn(header) }
     }
 
     /// Writes the orientation into a track's matrix. Muxers always write the matrix of upright pictures.
@@ -99,9 +93,9 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func shift(_ traf: Box, _ state: State) {
-        guard let header = traf.children("tfhd").first, let time = traf.children("tfdt").first,
-            let track = state.tracks[header.number32(at: 4)],
+    private func shift(_ traf: Box, _ tracks: [UInt32: Track]) {
+        guard let header = traf.child("tfhd"), let time = traf.child("tfdt"),
+            let track = tracks[header.number32(at: 4)],
             let start = starts[track.isSound ? .audio : .video], start > .zero
         else { return }
         let units = (UInt64(start.nanoseconds) * track.scale + 500_000_000) / 1_000_000_000
@@ -112,20 +106,26 @@ final class FragmentHeader: Sendable {
             time.set(time.number32(at: 4) &+ UInt32(truncatingIfNeeded: units), at: 4)
         }
     }
-}
 
-extension FragmentHeader {
     /// Hides the streams without data from readers.
-    fileprivate static func freeEmptyTracks(of moov: Box) {
-        let empty = moov.children("trak").filter(\.isWithoutCodec)
-        let numbers = Set(empty.compactMap(\.trackNumber))
+    private static func freeEmptyTracks(of moov: Box) {
+        let empty = moov.children("trak").filter(isWithoutCodec)
+        let numbers = Set(empty.compactMap { $0.child("tkhd")?.numberAfterTimes })
         let defaults = moov.children("mvex").flatMap { $0.children("trex") }
         for box in empty + defaults.filter({ numbers.contains($0.number32(at: 4)) }) { box.free() }
     }
 
+    /// Whether a `trak` has no sample descriptions.
+    private static func isWithoutCodec(_ trak: Box) -> Bool {
+        let tables = ["mdia", "minf", "stbl", "stsd"].reduce([trak]) { boxes, type in
+            boxes.flatMap { $0.children(type) }
+        }
+        return tables.first.map { $0.number32(at: 4) == 0 } ?? false
+    }
+
     /// Gives samples with a duration of zero one time unit, taken from the samples after them, or
     /// else from those before them.
-    fileprivate static func spread(_ run: Box) {
+    private static func spread(_ run: Box) {
         let flags = run.number32(at: 0) & 0xff_ffff
         let (hasOffset, hasFirstFlags, hasDurations) = (flags & 1, flags & 4, flags & 0x100)
         guard hasDurations != 0 else { return }
@@ -152,9 +152,12 @@ extension FragmentHeader {
     }
 }
 
-/// One box of an ISO file.
-private struct Box {
-    let bytes: UnsafeMutableRawBufferPointer
+// MARK: - Boxes
+
+/// One box of an ISO file in memory.
+struct MovieBox<Bytes: RandomAccessCollection>
+where Bytes.Element == UInt8, Bytes.Index == Int {
+    let bytes: Bytes
     let type: String
     /// The range of the content, without size and type.
     let content: Range<Int>
@@ -162,40 +165,46 @@ private struct Box {
     /// The version field of a full box.
     var version: UInt8 { content.isEmpty ? 0 : bytes[content.lowerBound] }
 
-    func children(_ type: String) -> [Box] { Boxes(bytes, content).filter { $0.type == type } }
-
-    /// The number of a `trak`. The creation and modification times come before it; they are longer
-    /// in version 1.
-    var trackNumber: UInt32? {
-        children("tkhd").first.map { $0.number32(at: $0.version == 1 ? 20 : 12) }
+    func children(_ type: String) -> [MovieBox] {
+        MovieBoxes(bytes, content).filter { $0.type == type }
     }
 
-    /// Whether a `trak` has no sample descriptions.
-    var isWithoutCodec: Bool {
-        let tables = ["mdia", "minf", "stbl", "stsd"].reduce([self]) { boxes, type in
-            boxes.flatMap { $0.children(type) }
-        }
-        return tables.first.map { $0.number32(at: 4) == 0 } ?? false
+    func child(_ type: String) -> MovieBox? {
+        MovieBoxes(bytes, content).first { $0.type == type }
     }
 
+    /// The number in a header box that follows the creation and modification times, which are
+    /// longer in version 1: the timescale of `mvhd` and `mdhd` in units per second, the track
+    /// number of `tkhd`.
+    var numberAfterTimes: UInt32 { number32(at: version == 1 ? 20 : 12) }
+
+    /// Returns a number; `nil` beyond the end of the box.
+    func number(at offset: Int, width: Int) -> Int? {
+        let place = content.lowerBound + offset
+        guard place + width <= content.upperBound else { return nil }
+        let number = bytes[place..<place + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(truncatingIfNeeded: number)
+    }
+
+    /// Returns a 32-bit number; zero beyond the end of the box.
+    func number32(at offset: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: number(at: offset, width: 4) ?? 0)
+    }
+
+    /// Returns a type of four letters; empty beyond the end of the box.
+    func letters(at offset: Int) -> String {
+        let place = content.lowerBound + offset
+        guard place + 4 <= content.upperBound else { return "" }
+        return String(decoding: bytes[place..<place + 4], as: UTF8.self)
+    }
+}
+
+extension MovieBox<UnsafeMutableRawBufferPointer> {
     /// Changes the type to `free`, which readers skip.
     func free() {
         for (index, letter) in "free".utf8.enumerated() {
             bytes[content.lowerBound - 4 + index] = letter
         }
-    }
-
-    /// Returns a 32-bit number; zero beyond the end of the box.
-    func number32(at offset: Int) -> UInt32 {
-        let place = content.lowerBound + offset
-        guard place + 4 <= content.upperBound else { return 0 }
-        return bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    func letters(at offset: Int) -> String {
-        let place = content.lowerBound + offset
-        guard place + 4 <= content.upperBound else { return "" }
-        return String(decoding: bytes[place..<place + 4], as: UTF8.self)
     }
 
     func set<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
@@ -210,23 +219,52 @@ private struct Box {
 }
 
 /// Iterates over the boxes in a part of an ISO file; ends at a box that does not fit.
-private struct Boxes: Sequence, IteratorProtocol {
-    private let bytes: UnsafeMutableRawBufferPointer
+private struct MovieBoxes<Bytes: RandomAccessCollection>: Sequence, IteratorProtocol
+where Bytes.Element == UInt8, Bytes.Index == Int {
+    private let bytes: Bytes
     private var rest: Range<Int>
 
-    init(_ bytes: UnsafeMutableRawBufferPointer, _ range: Range<Int>) {
+    init(_ bytes: Bytes, _ range: Range<Int>) {
         self.bytes = bytes
         rest = range
     }
 
-    mutating func next() -> Box? {
+    mutating func next() -> MovieBox<Bytes>? {
         guard rest.count >= 8 else { return nil }
         let start = rest.lowerBound
         let size = bytes[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
         guard size >= 8, size <= rest.count else { return nil }
         rest = start + size..<rest.upperBound
-        return Box(
+        return MovieBox(
             bytes: bytes, type: String(decoding: bytes[start + 4..<start + 8], as: UTF8.self),
             content: start + 8..<start + size)
+    }
+}
+
+// MARK: - Matroska
+
+/// The duration that a Matroska file announces.
+///
+/// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
+/// later. At the end it writes the duration as a separate element, over the one in the header.
+///
+/// Source: RFC 9559, section 5.1.2.10 (`Duration`, a float in milliseconds by default).
+enum SegmentDuration {
+    /// The element's identifier, the length of its content (8 bytes), and the whole length.
+    private static let (head, size) = (UInt64(0x448988), 11)
+
+    /// Makes a muxer announce the time from the beginning of the file to its end, at least.
+    ///
+    /// - Parameter duration: Called at the end, on the muxer's streaming thread.
+    static func correct(_ muxer: Element?, _ duration: @escaping @Sendable () -> MediaTime) {
+        muxer?.pad("src")?.rewrite {
+            $0 >> 40 == head && $1 == size
+        } _: { bytes in
+            let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let right = max(Double(bitPattern: said), duration().seconds * 1000)
+            withUnsafeBytes(of: right.bitPattern.bigEndian) { number in
+                for (index, byte) in number.enumerated() { bytes[3 + index] = byte }
+            }
+        }
     }
 }

@@ -1,0 +1,274 @@
+extension Recorder {
+    /// Records a video frame. Blocks while the encoder is slow, unless the oldest frame is evicted.
+    /// Thread: any.
+    @discardableResult
+    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        guard let pictures else { return .notEnabled }
+        return pictures.consume(frame) { sound?.reach($0) }
+    }
+
+    /// Records an audio frame. Blocks while the encoder is slow, unless the oldest frame is
+    /// evicted. Gaps of up to 10 s are filled with silence, overlaps are cut off. Thread: any.
+    @discardableResult
+    public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
+        guard let sound else { return .notEnabled }
+        return sound.consume(frame) { pictures?.reach($0) }
+    }
+
+    /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
+    /// live stream are dropped. Thread: any.
+    func consume(_ unit: MediaSample, of kind: RecordingKind) -> FrameDisposition {
+        guard let track = tracks[kind] else { return .notEnabled }
+        return track.record(unit) { placed in
+            switch kind {
+            case .video: sound?.reach(placed)
+            case .audio: pictures?.reach(placed)
+            }
+        }
+    }
+
+    /// Drops the units of encoded pictures up to the next key unit, because they reference units
+    /// that never came. Thread: any.
+    func expectKeyUnit(of kind: RecordingKind) { tracks[kind]?.expectKeyUnit() }
+
+    /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
+    ///
+    /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
+    ///   does not take this frame. Frames handed over during a pause, or before the start, are
+    ///   ignored.
+    public func write(_ frame: VideoFrame) async throws {
+        guard let pictures else { return try check(.notEnabled, "\(frame)") }
+        let disposition = try await pictures.write(frame) { sound?.reach($0) }
+        try check(disposition, "\(frame)")
+    }
+
+    /// Records an audio frame as ``write(_:)-(VideoFrame)`` records a picture.
+    public func write(_ frame: AudioFrame) async throws {
+        let disposition = await writes.value { [self] in consume(frame) }
+        try check(disposition, "\(frame)")
+    }
+
+    /// The consumer for a video source. When the source ends, the video stream of the recording
+    /// ends, and with its last stream the recording. If the source fails, the files are completed.
+    public var videoInput: any VideoFrameConsumer { RecordingInput(self, .video) }
+
+    /// The consumer for an audio source; behaves as ``videoInput``.
+    public var audioInput: any AudioFrameConsumer { RecordingInput(self, .audio) }
+
+    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
+        guard case .dropped(let cause) = disposition else { return }
+        switch cause {
+        case _ where cause.recording == .ignored:
+            if let failure = progressState.failure { throw failure }
+        case .notEnabled:
+            throw PipelineError(
+                .invalidState, message: "the recording has no stream for this frame: \(frame())",
+                advice: "set Configuration.video or Configuration.audio")
+        default:
+            throw progressState.failure
+                ?? PipelineError(
+                    cause == .noTime || cause == .backwards ? .noTime : .streamFailed,
+                    message: "the recording dropped a frame (\(cause)): \(frame())")
+        }
+    }
+}
+
+// MARK: - Encoded media
+
+extension Recorder {
+    /// Records a unit of encoded video unchanged, without decoding it. Blocks while the disk is
+    /// slow, unless units of a live stream are dropped. Thread: any.
+    ///
+    /// Files begin with a key unit: units before it are dropped as ``DropCause/early``. A codec that
+    /// the container does not take ends the recording with an error.
+    ///
+    /// - Returns: ``FrameDisposition/badFormat`` for a unit that is empty or larger than 8 MB.
+    @discardableResult
+    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        note(unit.rotation)
+        return take(try? unit.sample(), of: .video)
+    }
+
+    /// Records a unit of encoded video unchanged. Suspends, without blocking a thread, while the
+    /// disk is slow.
+    ///
+    /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
+    ///   does not take this unit; ``FrameError`` for a unit that is empty or larger than 8 MB. Units
+    ///   handed over during a pause, before the start, and before the first key unit are ignored.
+    public func write(_ unit: EncodedVideoFrame) async throws {
+        note(unit.rotation)
+        try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
+    }
+
+    /// Records a unit of encoded audio unchanged. Behaves as ``consume(_:)-(EncodedVideoFrame)``.
+    @discardableResult
+    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
+        take(try? unit.sample(), of: .audio)
+    }
+
+    /// Records a unit of encoded audio unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
+    public func write(_ unit: EncodedAudioFrame) async throws {
+        try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
+    }
+
+    private func take(_ sample: MediaSample?, of kind: RecordingKind) -> FrameDisposition {
+        if let sample { return consume(sample, of: kind) }
+        return tracks[kind]?.refuseUnreadable() ?? .notEnabled
+    }
+
+    private func write(
+        _ kind: RecordingKind, _ what: String, _ make: () throws -> MediaSample
+    ) async throws {
+        guard let track = tracks[kind] else { return try check(.notEnabled, what) }
+        let sample: MediaSample
+        do { sample = try make() } catch {
+            _ = track.refuseUnreadable()
+            throw error
+        }
+        try await track.untilRoom()
+        try check(consume(sample, of: kind), what)
+    }
+}
+
+// MARK: - Tags
+
+extension Recorder {
+    /// Writes the tags of a stream (title, artist, cover …) into the current file and all later files.
+    func note(_ tags: Tags, of kind: RecordingKind) {
+        // Drops tags of the source's encoding. Pictures that are encoded here are upright, so only files of
+        // copied pictures use the orientation.
+        guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
+        inbox.note(kept, of: kind)
+    }
+
+    /// Notes the rotation that copied pictures need.
+    func note(_ rotation: VideoRotation) {
+        let isNew = self.rotation.withLock { present in
+            defer { present = rotation }
+            return present != rotation
+        }
+        guard isNew, let tags = Tags.orientation(clockwise: rotation.rawValue) else { return }
+        note(tags, of: .video)
+    }
+
+    private static let tagsOfEncoding: Set = [
+        "codec", "video-codec", "audio-codec", "subtitle-codec", "container-format", "encoder",
+        "encoder-version", "bitrate", "nominal-bitrate", "minimum-bitrate", "maximum-bitrate",
+    ]
+}
+
+// MARK: - Sources
+
+/// Passes one stream of a source to a recorder.
+private final class RecordingInput: VideoFrameConsumer, AudioFrameConsumer {
+    private let recorder: Recorder
+    private let kind: RecordingKind
+
+    init(_ recorder: Recorder, _ kind: RecordingKind) {
+        self.recorder = recorder
+        self.kind = kind
+    }
+
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
+    func consume(_ frame: consuming AudioFrame) -> FrameDisposition { recorder.consume(frame) }
+    func sourceDidEnd() { recorder.end(kind) }
+    func sourceDidFail(_ error: any Error) { recorder.fail(error) }
+}
+
+// MARK: - Engines
+
+/// Called on an engine's control thread. The program starts and stops the recorder.
+extension Recorder: VideoSink, AudioSink {
+    /// Returns the kind of buffer that the recorder takes: pixel buffers.
+    public func bufferType() -> VideoBufferType { .pixelBuffer }
+
+    /// Returns the codecs that the container takes unchanged; none if ``Configuration/video`` names
+    /// a codec, so that pictures are encoded with it.
+    public func codecs() -> Set<VideoCodec> {
+        guard let encoding = configuration.video, encoding.codec == nil else { return [] }
+        return CopyRecipe.pictureCodecs(in: writer.container)
+    }
+
+    /// Records a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
+    public func render(_ unit: EncodedVideoFrame) throws {
+        try check(consume(unit), "encoded \(unit.codec) frame")
+    }
+
+    /// Records a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not
+    /// taken. Before ``start()`` and after ``stop()`` frames are ignored.
+    public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
+
+    /// Records an audio frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
+    public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
+
+    /// Does nothing: the program initialises the recorder.
+    public func shouldInitialize() throws -> Bool { true }
+    /// Does nothing: the program starts the recorder.
+    public func shouldStart() throws {}
+    /// Does nothing: the program stops the recorder.
+    public func shouldStop() throws {}
+    /// Does nothing: the program releases the recorder.
+    public func shouldDispose() throws {}
+}
+
+extension MediaEngine {
+    /// Identifies a recorder that was added to an engine.
+    public struct RecordingID: Hashable, Sendable {
+        fileprivate let pictures: RendererID?
+        fileprivate let sound: AudioSinkID?
+    }
+
+    /// Adds a recorder that receives the video and the audio of a stream, as far as its
+    /// configuration includes them. The stream is the engine's own or a remote user's.
+    ///
+    /// ```swift
+    /// let recorder = try Recorder("call.mkv", configuration: configuration)
+    /// let recording = try await engine.addRecorder(recorder)
+    /// try recorder.start()
+    /// ```
+    ///
+    /// The recorded video is not mirrored and not scaled. The engine does not start or stop the
+    /// recorder: preview, channel and source may start and stop meanwhile, and replacing the source
+    /// by one of another size begins a new file.
+    ///
+    /// - Parameters:
+    ///   - recorder: The recorder; the caller starts and stops it.
+    ///   - stream: The stream to record. Default: the engine's own.
+    /// - Returns: The identifier for ``removeRecorder(_:)``.
+    /// - Throws: ``EngineError``.
+    @discardableResult
+    public func addRecorder(
+        _ recorder: Recorder, to stream: StreamID = .local()
+    ) async throws(EngineError) -> RecordingID {
+        var pictures: RendererID?
+        if recorder.takes(.video) {
+            var options = RendererOptions()
+            options.mirror = .disabled
+            options.depth = 16
+            pictures = try await addVideoRenderer(recorder, to: stream, options: options)
+        }
+        guard recorder.takes(.audio) else { return RecordingID(pictures: pictures, sound: nil) }
+        let sound: AudioStreamID =
+            switch stream {
+            case .local: .local
+            case .remote(let user, _): .remote(user)
+            }
+        do throws(EngineError) {
+            let id = try await addAudioSink(recorder, to: sound)
+            return RecordingID(pictures: pictures, sound: id)
+        } catch {
+            if let pictures { try? await removeVideoRenderer(pictures) }
+            throw error
+        }
+    }
+
+    /// Stops the delivery to a recorder. Frames already delivered are still recorded. Stop the
+    /// recorder afterwards.
+    ///
+    /// - Throws: ``EngineError`` if it was removed before.
+    public func removeRecorder(_ id: RecordingID) async throws(EngineError) {
+        if let sound = id.sound { try await removeAudioSink(sound) }
+        if let pictures = id.pictures { try await removeVideoRenderer(pictures) }
+    }
+}
