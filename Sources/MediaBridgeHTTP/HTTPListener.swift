@@ -62,8 +62,7 @@ public final class HTTPListener: Sendable {
         }
     }
 
-    /// The port that it listens on, also where the address had port 0; `nil` for a Unix socket, and once it is
-    /// closed.
+    /// The port of the listener, also if the address had port 0. `nil` for a Unix socket, and after the end.
     public var port: UInt16? {
         state.withLock { $0.listener?.localAddress?.port.map { UInt16($0) } }
     }
@@ -201,7 +200,7 @@ extension WebRTCServer {
     ///   Port 0 is any free port. Default: `127.0.0.1:8080`.
     /// - Returns: The listener. It holds the server, and listens until ``HTTPListener/close()``.
     /// - Throws: `PipelineError.Code/badValue` for another text; `PipelineError.Code/resourceFailed` if the address
-    ///   cannot be had, with the reason of the system.
+    ///   is not available, with the reason of the system.
     public func listen(
         on address: String = "127.0.0.1:8080"
     ) async throws(PipelineError) -> HTTPListener {
@@ -223,7 +222,7 @@ extension WebRTCServer {
 /// A connection is idle while the server neither reads nor answers a request of it. At a limit, a new connection
 /// replaces the one that has been idle longest. Without an idle connection, the new one is refused.
 struct ConnectionTable<ID: Hashable> {
-    /// Where a connection comes from.
+    /// The source of a connection.
     enum Origin: Hashable {
         /// This machine. A web server in front may forward many clients from it.
         case local

@@ -30,7 +30,7 @@ final class WebRTCBin: Sendable {
         case answer = 3
     }
 
-    /// Creates an offer of what the pads and transceivers send and receive.
+    /// Creates an offer for the media of the pads and transceivers.
     func createOffer() async throws(PipelineError) -> String {
         try await created("create-offer", "offer")
     }

@@ -11,18 +11,17 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// The peer's session description is not SDP, or not one of WebRTC.
         public static let badDescription = Code(rawValue: "badDescription")
-        /// The peer takes or gives none of the codecs, or wants the other direction.
+        /// The peer supports none of the codecs, or not the direction of the media.
         public static let nothingInCommon = Code(rawValue: "nothingInCommon")
         /// An element, such as webrtcbin or nicesrc, is not installed.
         public static let missingElement = Code(rawValue: "missingElement")
-        /// A STUN or TURN server is not written as it has to be, or none gives the relay without which there
-        /// is no connection.
+        /// The URL of a STUN or TURN server is invalid, or no TURN server allocated a required relay.
         public static let badServer = Code(rawValue: "badServer")
-        /// A call that is not valid in the present state: a second offer.
+        /// The call is not valid in the current state, e.g. a second offer.
         public static let invalidState = Code(rawValue: "invalidState")
         /// The peer did not answer in time.
         public static let deadlineExceeded = Code(rawValue: "deadlineExceeded")
-        /// The peer cannot be reached, or is gone.
+        /// The peer cannot be reached, or no longer answers.
         public static let unreachable = Code(rawValue: "unreachable")
         /// The connection was closed by this side.
         public static let closed = Code(rawValue: "closed")
@@ -30,27 +29,27 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let failed = Code(rawValue: "failed")
         /// The URL is not one of an endpoint, or the token cannot be sent.
         public static let badAddress = Code(rawValue: "badAddress")
-        /// The server demands a token, or does not take this one.
+        /// The server requires a token, or rejects this one.
         public static let unauthorized = Code(rawValue: "unauthorized")
-        /// The server has no room now, or nothing to send: a later attempt may succeed.
+        /// The server is full, or has nothing to send. A later attempt may succeed.
         public static let busy = Code(rawValue: "busy")
-        /// The server refused the request, or answered with something else than asked for.
+        /// The server refused the request, or gave an unexpected answer.
         public static let refused = Code(rawValue: "refused")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// One sentence for people.
+    /// The reason, in one sentence.
     public let message: String
-    /// What to do about it; `nil` if there is no suggestion.
+    /// A suggested remedy; `nil` without one.
     public let advice: String?
 
     /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The kind of failure.
-    ///   - message: One sentence for people.
-    ///   - advice: What to do about it; default none.
+    ///   - message: The reason, in one sentence.
+    ///   - advice: A suggested remedy. Default none.
     public init(_ code: Code, message: String, advice: String? = nil) {
         self.code = code
         self.message = message
@@ -64,6 +63,7 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
 // MARK: - Errors of pipelines
 
 extension PeerError {
+    /// Creates the error of a connection for one of its pipeline.
     init(_ error: PipelineError) {
         let code: Code =
             switch error.code {

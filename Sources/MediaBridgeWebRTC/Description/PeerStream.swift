@@ -3,7 +3,7 @@ package import MediaCore
 
 /// A stream that both sides have agreed on.
 package struct PeerStream: Hashable, Sendable {
-    /// Its codec.
+    /// The codec of a stream.
     package enum Codec: Hashable, Sendable {
         case video(VideoCodec)
         case audio(AudioCodec)
@@ -27,7 +27,7 @@ package struct PeerStream: Hashable, Sendable {
             }
         }
     }
-    /// How RTP carries it.
+    /// The RTP payload format.
     let encoding: PayloadEncoding
     /// The codec.
     package var codec: Codec { encoding.codec }
@@ -117,7 +117,7 @@ extension SessionDescription {
     /// Chooses the first stream of a kind for which both sides have a codec.
     ///
     /// - Parameters:
-    ///   - codecs: What this side has, the preferred one first.
+    ///   - codecs: The codecs of this side, in order of preference.
     ///   - kind: Video or audio.
     ///   - isSending: Whether this side sends; otherwise it receives.
     func stream(

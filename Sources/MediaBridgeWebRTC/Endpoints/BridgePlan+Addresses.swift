@@ -1,7 +1,7 @@
 public import MediaBridge
 
 extension BridgePlan {
-    /// Connects what the plan names by an address instead of a string: a capture `whep:URL` and an output
+    /// Connects the captures and outputs that have an address instead of a string: `whep:URL` and
     /// `whip:URL`. A bearer token follows the URL after a space: `whip:https://media.example/whip TOKEN`. In a
     /// pipeline file, whose variables are values of properties: `whip: location=${url} token=${token}`.
     ///

@@ -39,21 +39,21 @@ public final class WHEPSource: VideoSource, Sendable {
         source = try PipelineVideoSource(text, feed: feed, configuration: .init())
     }
 
-    /// The sound of the same session.
+    /// The audio of the same session.
     public var audio: PipelineAudioSource? { source.audio }
 
     /// The counts so far.
     public var statistics: PipelineVideoSource.Statistics { source.statistics }
 
-    /// Returns the pictures as a sequence: see `PipelineVideoSource.frames()`.
+    /// Returns the video frames as a sequence: see `PipelineVideoSource.frames()`.
     public func frames() -> FrameSequence { source.frames() }
 
-    /// Returns the units as a sequence: see `PipelineVideoSource.units()`.
+    /// Returns the encoded video frames as a sequence: see `PipelineVideoSource.units()`.
     public func units() -> UnitSequence { source.units() }
 
     // MARK: VideoSource, for an engine's control thread
 
-    /// Receives every picture or unit, and the end of the session.
+    /// Receives every frame or encoded frame, and the end of the session.
     public var consumer: (any VideoFrameConsumer)? {
         get { source.consumer }
         set { source.consumer = newValue }
@@ -62,13 +62,13 @@ public final class WHEPSource: VideoSource, Sendable {
     /// Returns pixel buffers.
     public func bufferType() -> VideoBufferType { source.bufferType() }
 
-    /// Returns that the engine paces what has no time of a clock, as there is none.
+    /// Returns that the engine paces frames without live timing. This source has no such frames.
     public func pacing() -> MediaPacing { source.pacing() }
 
-    /// Returns the time base that pictures and sound share.
+    /// Returns the time base that video and audio share.
     public func timeBase() -> MediaTimeBase? { source.timeBase() }
 
-    /// Asks the server for a key frame.
+    /// Requests a keyframe from the server.
     public func requestKeyFrame() -> Bool { source.requestKeyFrame() }
 
     /// Prepares. Does not connect.
