@@ -1,13 +1,17 @@
-internal import MediaCore
+package import MediaCore
 
 /// Detects the start and the end of a stall and reports each once. The time between two checks does
 /// not matter: a stall that ended and began again between them is reported as both changes.
-struct StallWatch {
-    enum Change { case stalled, resumed }
+package struct StallWatch: Sendable {
+    package enum Change: Sendable { case stalled, resumed }
     /// The start of the stall that was reported; `nil` if none was.
     private var stalledSince: MediaTime?
+    /// The count at the last check.
+    private var count: Int?
 
-    var isStalled: Bool { stalledSince != nil }
+    package init() {}
+
+    package var isStalled: Bool { stalledSince != nil }
 
     /// Checks for a stall.
     ///
@@ -28,4 +32,18 @@ struct StallWatch {
     }
 
     mutating func reset() { stalledSince = nil }
+
+    /// Checks for a stall, for callers that check at intervals as long as a stall: nothing has been
+    /// counted since the last check.
+    ///
+    /// - Parameters:
+    ///   - count: A count that changes with every progress.
+    ///   - isWaiting: Whether progress is expected.
+    package mutating func look(count: Int, isWaiting: Bool = true) -> Change? {
+        let stands = isWaiting && count == self.count
+        self.count = count
+        guard stands != isStalled else { return nil }
+        stalledSince = stands ? .zero : nil
+        return stands ? .stalled : .resumed
+    }
 }

@@ -9,10 +9,8 @@ final class BridgeStallWatch: Sendable {
 
     private struct State {
         var timer: OneShotTimer?
-        var moved = 0
-        var isTold = false
-        /// For each output: its movement at the last check, and whether its stall was reported.
-        var outputs: [String: (moved: Int, isTold: Bool)] = [:]
+        var all = StallWatch()
+        var outputs: [String: StallWatch] = [:]
         var isOver = false
     }
     private let state = Mutex(State())
@@ -43,38 +41,33 @@ final class BridgeStallWatch: Sendable {
 
     private func look() {
         let moved = bridge.movement
-        let (before, isNew, isOld) = state.withLock { state in
-            let (before, wasTold) = (state.moved, state.isTold)
-            state.moved = moved
-            state.isTold = moved == before
-            let stands = moved == before && !state.isOver
-            return (before, stands && !wasTold, stands && wasTold)
+        let (isNew, stands, isOver) = state.withLock { state in
+            (state.all.look(count: moved) == .stalled, state.all.isStalled, state.isOver)
         }
+        guard !isOver else { return }
         bridge.restarts.forEach { $0.check() }
-        if moved == before, let limit = bridge.limitReachedByClock() { bridge.run.end(limit) }
+        if stands, let limit = bridge.limitReachedByClock() { bridge.run.end(limit) }
         if let limit = bridge.limits.giveUpIfNothingMoved() { bridge.run.end(limit) }
-        if isOld { bridge.endDeadCaptures(after: Self.stallTimeout * 2) }
+        if stands, !isNew { bridge.endDeadCaptures(after: Self.stallTimeout * 2) }
         // A restart is reported by a separate event.
         if isNew, !bridge.restarts.contains(where: \.isDown),
             let stall = bridge.stall(after: Self.stallTimeout)
         {
             bridge.run.tell(.stalled(stall))
         }
-        for output in bridge.outputs { look(at: output, isAlone: moved != before) }
+        // An output of a live capture may stall while everything else continues, because its oldest
+        // frames are evicted and the capture goes on.
+        if !stands { bridge.outputs.forEach { look(at: $0) } }
         arm()
     }
 
-    /// Checks one output. An output of a live capture may stall while everything else continues,
-    /// because its oldest frames are evicted and the capture goes on.
-    private func look(at output: BridgeOutput, isAlone: Bool) {
-        let moved = output.movement
-        let isNew = state.withLock { state in
-            let before = state.outputs[output.name]
-            let stands = isAlone && before?.moved == moved && output.hasWaiting
-            state.outputs[output.name] = (moved, stands || before?.isTold == true && !isAlone)
-            return stands && before?.isTold != true && !state.isOver
+    private func look(at output: BridgeOutput) {
+        let (moved, hasWaiting) = (output.movement, output.hasWaiting)
+        let change = state.withLock { state in
+            state.outputs[output.name, default: StallWatch()]
+                .look(count: moved, isWaiting: hasWaiting)
         }
-        if isNew { bridge.run.tell(.stalled(output.stall(after: Self.stallTimeout))) }
+        if change == .stalled { bridge.run.tell(.stalled(output.stall(after: Self.stallTimeout))) }
     }
 }
 

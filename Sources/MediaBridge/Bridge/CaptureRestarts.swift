@@ -14,8 +14,7 @@ final class CaptureRestarts: Sendable {
         /// Why it ended while it was being started.
         var pending: PipelineError?
         var attempts = RestartAttempts()
-        /// What it had delivered at the last check, and the checks without a sample since.
-        var seen = (samples: 0, silentChecks: 0)
+        var silence = StallWatch()
         var isOver = false
         var work: Task<Void, Never>?
     }
@@ -82,10 +81,9 @@ final class CaptureRestarts: Sendable {
         guard capture.isLive == true else { return }
         let samples = arrivedSamples
         let isSilent = state.withLock { state in
-            state.seen.silentChecks =
-                samples == state.seen.samples && !state.isDown ? state.seen.silentChecks + 1 : 0
-            state.seen.samples = samples
-            return state.seen.silentChecks >= 2
+            let wasSilent = state.silence.isStalled
+            _ = state.silence.look(count: samples, isWaiting: !state.isDown)
+            return wasSilent && state.silence.isStalled
         }
         guard isSilent else { return }
         _ = takeOver(

@@ -98,7 +98,9 @@ struct PlayoutDelayTests {
         let apart = shown.compactMap { shown in shown.sound.map { abs($0 - shown.picture) } }
         #expect(apart.count * 10 >= shown.count * 9, "\(scenario)")
         let worst = apart.max() ?? .infinity
-        #expect(worst <= 20, "\(scenario): \(worst) ms")
+        // Of few pictures, the latest varies by more than sound without pauses can follow.
+        let limit = scenario.isSteady && scenario.frameRate < 15 ? 30.0 : 20.0
+        #expect(worst <= limit, "\(scenario): \(worst) ms")
         let late = shown.count { !$0.isInTime }
         #expect(late * 10 <= shown.count, "\(scenario): \(late) of \(shown.count) late")
         for (a, b) in zip(shown, shown.dropFirst()) {
