@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Synchronization
 
 /// Connects captures to outputs, with Swift code in between, in one call.
@@ -274,5 +275,80 @@ extension BridgeOutput {
         return BridgeReport.Counts(
             frames: reports[name]?.written ?? 0, dropped: drops, balance: balance,
             bytes: output.writtenBytes)
+    }
+}
+
+/// Further messages of GStreamer: what gst-launch-1.0 prints with `-v` and `-t`, and warnings.
+extension Bridge {
+    /// Calls `listener` with every property that changes in the pipelines of captures and outputs:
+    /// the negotiated caps of every pad, and the `last-message` texts of elements.
+    ///
+    /// Runs on the thread that changes the property (usually a streaming thread), so it must return
+    /// at once. Must be called before ``run()``. A recording's own encoders and muxers are not
+    /// included.
+    public func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
+        for pipeline in pipelines {
+            pipeline.onMessage { message in
+                if case .property(let change) = message { listener(change) }
+            }
+            pipeline.watchProperties()
+        }
+    }
+
+    /// Calls `listener` with the tags that elements find and that reach the ends of pipelines. Runs
+    /// on a streaming thread, so it must return at once. Must be called before ``run()``.
+    public func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
+        for pipeline in pipelines {
+            pipeline.onMessage { message in if case .tags(let tags) = message { listener(tags) } }
+        }
+    }
+
+    private var pipelines: [Pipeline] {
+        captures.map(\.pipeline) + outputs.map(\.output.pipeline)
+    }
+
+    static func tellWarnings(of pipeline: Pipeline, _ run: BridgeRun) {
+        pipeline.onMessage { [run] message in
+            // A missed link is reported as the failure of its stream.
+            if case .warning(let warning) = message, !warning.isMissedLink {
+                run.tell(.warned(warning))
+            }
+        }
+    }
+}
+
+extension Bridge {
+    /// Names of the captures and outputs that write to the standard output of the process: with
+    /// `fdsink`, or with a `filesink` whose file is the same as standard output's. The program must
+    /// write nothing else there.
+    public var writersToStandardOutput: [String] {
+        let found = zip(plan.captures.map(\.name), captures.map(\.pipeline))
+            .filter { $1.writesToStandardOutput }.map(\.0)
+        return found + outputs.filter { $0.output.pipeline.writesToStandardOutput }.map(\.name)
+    }
+}
+
+extension Pipeline {
+    fileprivate var writesToStandardOutput: Bool {
+        elements.contains { element in
+            switch element.factoryName {
+            case "fdsink": element.int("fd") == Int(STDOUT_FILENO)
+            case "filesink": element.string("location").map { Self.isStandardOutput($0) } ?? false
+            default: false
+            }
+        }
+    }
+
+    /// Whether a path is the file of standard output. False for `/dev/null`, where outputs cannot
+    /// mix.
+    private static func isStandardOutput(_ path: String) -> Bool {
+        var file = stat()
+        var output = stat()
+        var null = stat()
+        guard stat(path, &file) == 0, fstat(STDOUT_FILENO, &output) == 0 else { return false }
+        if stat("/dev/null", &null) == 0, file.st_rdev == null.st_rdev, file.st_ino == null.st_ino {
+            return false
+        }
+        return file.st_dev == output.st_dev && file.st_ino == output.st_ino
     }
 }

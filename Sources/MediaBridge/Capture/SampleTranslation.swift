@@ -206,3 +206,82 @@ final class SampleTranslation: Sendable {
         stream.audio = caps.flatMap { AudioInfo($0) }.flatMap { AudioFrameLayout($0) }
     }
 }
+
+/// The rotation of a stream's frames, as given by its `image-orientation` tags: the videos of
+/// phones are often stored sideways with such a tag.
+///
+/// For a mirrored orientation only the rotation is reported: a frame cannot say that it is
+/// mirrored.
+final class StreamOrientation: Sendable {
+    private struct Change {
+        let rotation: VideoRotation
+        /// Index of the first frame that it applies to.
+        let index: Int
+    }
+    private let changes = Mutex<[Change]>([])
+    /// Whether there are any changes; read for every frame.
+    private let isTold = Atomic<Bool>(false)
+
+    func reset() {
+        changes.withLock { $0 = [] }
+        isTold.store(false, ordering: .releasing)
+    }
+
+    /// Sets the rotation of the frames from `index` on.
+    func change(to rotation: VideoRotation, from index: Int) {
+        guard rotation != .none || isTold.load(ordering: .acquiring) else { return }
+        changes.withLock { changes in
+            guard changes.last?.rotation != rotation else { return }
+            changes.append(Change(rotation: rotation, index: index))
+        }
+        isTold.store(true, ordering: .releasing)
+    }
+
+    /// Returns the rotation of a frame. Called in the order of the frames.
+    func rotation(of index: Int) -> VideoRotation {
+        guard isTold.load(ordering: .acquiring) else { return .none }
+        return changes.withLock { changes in
+            while changes.count > 1, changes[1].index <= index { changes.removeFirst() }
+            guard let first = changes.first, first.index <= index else { return .none }
+            return first.rotation
+        }
+    }
+}
+
+/// Keeps a capture's buffer pool from running dry.
+///
+/// A camera has only a few buffers. Buffers that the program, an encoder or a display holds are not
+/// available for the next frame, and the camera stalls. Buffers from a bounded pool are therefore
+/// counted until their last owner releases them. Once all but two are in use, the next one is
+/// copied: the source needs one, and the appsink holds the buffer that was pulled last.
+final class PoolStarvationGuard: Sendable {
+    private struct Pool: Sendable {
+        var identity: UInt?
+        var limit: Int?
+    }
+    private let pool = Mutex(Pool())
+    private let outstanding = Atomic<Int>(0)
+
+    /// Returns the buffer to hand out for `buffer`: the same one if it has no pool, the pool has no
+    /// limit or enough buffers are left, otherwise a copy.
+    func lend(_ buffer: consuming Buffer) -> Buffer {
+        guard let identity = buffer.poolIdentity else { return buffer }
+        let known = pool.withLock { $0 }
+        let limit: Int?
+        if known.identity == UInt(bitPattern: identity) {
+            limit = known.limit
+        } else {
+            limit = buffer.poolLimit
+            let found = limit
+            pool.withLock { $0 = Pool(identity: UInt(bitPattern: identity), limit: found) }
+        }
+        guard let limit else { return buffer }
+        if outstanding.load(ordering: .acquiring) >= limit - 2, let copy = buffer.deepCopy() {
+            return copy
+        }
+        outstanding.add(1, ordering: .acquiringAndReleasing)
+        return buffer.tracked { [self] in
+            outstanding.subtract(1, ordering: .acquiringAndReleasing)
+        }
+    }
+}

@@ -94,3 +94,70 @@ final class UnitDecoding: Sendable {
         return lost
     }
 }
+
+/// Decodes the units of a stream of audio that is read as frames, on the reader's thread.
+///
+/// Thread: any, one unit at a time.
+final class SoundDecoding: Sendable {
+    private let decoder = Mutex<(codec: AudioCodec, decoder: any AudioDecoder)?>(nil)
+    private let undecoded: UndecodedUnits
+
+    /// - Parameter undecoded: Counts the units that are damaged.
+    init(counting undecoded: UndecodedUnits) { self.undecoded = undecoded }
+
+    /// Forgets an earlier run.
+    func reset() { decoder.withLock { $0 = nil } }
+
+    /// Returns the frames of a sample; none for a header, and for a unit that is damaged.
+    ///
+    /// - Returns: `nil` if the sample is no unit of audio.
+    /// - Throws: ``PipelineError`` if no decoder is installed or known.
+    func decode(_ sample: MediaSample) throws(PipelineError) -> [AudioFrame]? {
+        guard sample.caps.isSound, !sample.isRawAudio else { return nil }
+        guard !sample.isHeader else { return [] }
+        let unit = EncodedAudioFrame(sample)
+        return try decoder.withLock { present throws(PipelineError) -> [AudioFrame] in
+            let decoder: any AudioDecoder
+            if let present, present.codec == unit.codec {
+                decoder = present.decoder
+            } else {
+                decoder = try ChainAudioDecoder(unit.codec)
+                present = (unit.codec, decoder)
+            }
+            do { return try decoder.decode(unit) } catch {
+                undecoded.note(.undecodable)
+                return []
+            }
+        }
+    }
+}
+
+/// The units of a run that a loop over frames read and that gave none, by cause. Thread: any.
+final class UndecodedUnits: Sendable {
+    private struct State {
+        weak var decoding: UnitDecoding?
+        var past = DropCounts()
+    }
+    private let state = Mutex(State())
+
+    /// Begins to count those of a decoder.
+    func begin(_ decoding: UnitDecoding) { state.withLock { $0.decoding = decoding } }
+
+    /// Keeps the counts of the present decoder, which is released.
+    func settle() {
+        state.withLock { state in
+            guard let decoding = state.decoding else { return }
+            state.past = state.past + decoding.lost
+            state.decoding = nil
+        }
+    }
+
+    func note(_ cause: DropCause) { state.withLock { $0.past[cause] += 1 } }
+
+    /// Forgets an earlier run.
+    func reset() { state.withLock { $0 = State() } }
+
+    var counts: DropCounts {
+        state.withLock { state in state.decoding.map { state.past + $0.lost } ?? state.past }
+    }
+}
