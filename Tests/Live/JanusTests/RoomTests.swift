@@ -97,6 +97,7 @@ import Testing
             }
             await anna.wait(for: .disconnected(.disconnected))
             await member.leave()
+            #expect(anna.events.value == [.disconnected(.disconnected)])
         }
     }
 
@@ -118,6 +119,7 @@ import Testing
             }
             await anna.wait(for: .left("carl", .dropped))
             await first.leave()
+            #expect(anna.events.value == [.joined("carl"), .left("carl", .dropped)])
         }
     }
 
@@ -132,6 +134,7 @@ import Testing
                 events.contains { if case .left("ben", _) = $0 { true } else { false } }
             }
             await first.leave()
+            #expect(anna.events.value.count == 2)
         }
     }
 

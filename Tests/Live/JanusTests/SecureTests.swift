@@ -26,6 +26,7 @@ import Testing
             let second = try await transport.join("hall", as: "ben", ben)
             try await first.send("hello", to: nil)
             await ben.wait(for: .message("hello", "anna"))
+            #expect(ben.events.value.last == .message("hello", "anna"))
             await second.leave()
             await first.leave()
         }

@@ -20,14 +20,6 @@ import Testing
         }
     }
 
-    @Test func aTokenAdmits() async throws {
-        try await withServer { _, transport, tokens in
-            let token = try tokens.token(channel: "hall", validFor: .seconds(3600))
-            let member = try await transport.join("hall", as: "anna", token: token)
-            await member.leave()
-        }
-    }
-
     @Test func whatIsWrongWithATokenIsTold() async throws {
         try await withServer { _, transport, tokens in
             let good = try tokens.token(channel: "hall", validFor: .seconds(3600))

@@ -69,6 +69,7 @@ import Testing
     }
 
     @Test func whatIsAnsweredExists() {
+        #expect(!FormerNames.answers.isEmpty)
         // Each suggested element is installed, in a package, or in an unlisted plug-in family.
         for name in FormerNames.answers {
             #expect(

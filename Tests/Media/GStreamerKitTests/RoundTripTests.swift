@@ -78,7 +78,10 @@ import Testing
         let source = try #require(pipeline.appSources["in"])
         source.configure(depth: 2, dropsOldest: true)
         for _ in 0..<10 {
-            guard let buffer = Buffer.allocate(byteCount: 16) else { return }
+            guard let buffer = Buffer.allocate(byteCount: 16) else {
+                Issue.record("no memory")
+                return
+            }
             _ = source.push(buffer)
         }
         #expect(source.queuedBuffers <= 2)
@@ -99,7 +102,10 @@ import Testing
             let header = other.withOwnHeader()
             check(Self.address(header) == base)
             #expect(released.withLock { $0 } == 0)
-            guard let copy = buffer.deepCopy() else { return }
+            guard let copy = buffer.deepCopy() else {
+                Issue.record("no memory")
+                return
+            }
             check(Self.address(copy) != base)
         }
         #expect(released.withLock { $0 } == 1)
@@ -108,7 +114,10 @@ import Testing
 
     @Test func aTrackedBufferTellsItsEnd() {
         let released = Mutex(0)
-        guard let buffer = Buffer.allocate(byteCount: 8) else { return }
+        guard let buffer = Buffer.allocate(byteCount: 8) else {
+            Issue.record("no memory")
+            return
+        }
         do {
             let tracked = buffer.tracked { released.withLock { $0 += 1 } }
             let other = tracked.retained()
@@ -120,7 +129,10 @@ import Testing
     }
 
     @Test func timesAreNilWhereThereAreNone() {
-        guard var buffer = Buffer.allocate(byteCount: 8) else { return }
+        guard var buffer = Buffer.allocate(byteCount: 8) else {
+            Issue.record("no memory")
+            return
+        }
         check(
             buffer.presentationTime == nil && buffer.decodingTime == nil && buffer.duration == nil)
         buffer.presentationTime = ClockTime(nanoseconds: 5)

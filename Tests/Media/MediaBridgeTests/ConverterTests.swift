@@ -97,6 +97,7 @@ import Testing
         }
         let wide = VideoConversion(size: VideoSize(width: 32, height: 16))
         let rows = try FrameConverter().convert(frame, to: wide).rows[0]
+        #expect(rows.count == 16)
         for row in rows {
             #expect(Array(row.prefix(8)) == [UInt8](repeating: row[0], count: 8) && row[0] < 20)
             #expect(Array(row[8..<24]) == [UInt8](repeating: 255, count: 16))

@@ -80,7 +80,10 @@ import Testing
         let branch = try #require(output.branches.values.first)
         let caps = try Caps(
             "video/x-raw(memory:GLMemory), format=RGBA, width=16, height=16, framerate=30/1")
-        guard let picture = Buffer.allocate(byteCount: 16 * 16 * 4) else { return }
+        guard let picture = Buffer.allocate(byteCount: 16 * 16 * 4) else {
+            Issue.record("no memory")
+            return
+        }
         let disposition = branch.push(
             picture, caps: caps, time: .zero, duration: nil, live: nil)
         #expect(disposition == .dropped(.badFormat))

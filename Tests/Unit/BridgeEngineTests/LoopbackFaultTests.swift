@@ -129,6 +129,7 @@ import Testing
             await one.hears(.disconnected(.tokenExpired))
             await other.hears(.left("anna", .dropped))
         }
+        #expect(one.tokens.withLock { $0.isEmpty })
         for member in [anna, ben] { await member.leave() }
     }
 

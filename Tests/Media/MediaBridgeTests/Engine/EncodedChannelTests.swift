@@ -160,18 +160,18 @@ import Testing
         try await late.setRemoteVideoRenderer(second, forUserID: "anna")
         try await late.joinChannel("room", userID: "late", role: .audience)
         await second.frames.wait { $0.count >= 5 }
+        #expect(second.frames.value.count >= 5)
         await late.shutDown()
         await receiver.shutDown()
         // Without a viewer, nothing is encoded.
         let events = sender.events
         let before = await sender.statistics.local[.main]?.encoding.dropped[.paused] ?? 0
-        for await event in events {
-            if case .statistics(let now) = event,
-                (now.local[.main]?.encoding.dropped[.paused] ?? 0) > before
-            {
-                break
-            }
+        let paused = await events.first { event -> Int? in
+            guard case .statistics(let now) = event else { return nil }
+            let count = now.local[.main]?.encoding.dropped[.paused] ?? 0
+            return count > before ? count : nil
         }
+        #expect(paused != nil)
         await sender.shutDown()
     }
 

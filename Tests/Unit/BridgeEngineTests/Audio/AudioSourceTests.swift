@@ -188,6 +188,8 @@ struct AudioSourceTests {
         engine.time.advance(by: .milliseconds(100))
         await events.first(named: "audioSourceResumed")
         await engine.shutDown()
+        let rest = await events.rest()
+        #expect(rest.count("audioSourceStalled") == 0 && rest.count("audioSourceResumed") == 0)
     }
 
     @Test func theEndAndAFailureAreTold() async throws {

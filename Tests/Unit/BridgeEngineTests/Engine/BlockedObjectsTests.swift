@@ -103,6 +103,8 @@ struct BlockedObjectsTests {
         await isRun.wait()
         await isDue.wait()
         await hasBeaten.all.wait()
+        // Each wait also returns when the test's deadline cancels it.
+        #expect(isRun.hasHappened && isDue.hasHappened && hasBeaten.all.hasHappened)
         beat.cancel()
         timer.cancel()
         for _ in 0..<Self.many { hang.signal() }

@@ -56,6 +56,7 @@ struct ReleaseTests {
         await engine.shutDown()
         sink.state.withLock { $0.frames = [] }
         await gone.all.wait()
+        #expect(gone.all.hasHappened)
     }
 
     @Test(arguments: [false, true])
@@ -86,6 +87,7 @@ struct ReleaseTests {
         await listener.leave()
         sink.state.withLock { $0.frames = [] }
         await gone.all.wait()
+        #expect(gone.all.hasHappened)
     }
 
     /// The backend supplies the converter, which may be the program's code.
@@ -103,7 +105,7 @@ struct ReleaseTests {
         }
         await engine.shutDown()
         for sink in sinks {
-            #expect(sink.frames.allSatisfy { $0.metadata["converted"] == "RGBA" })
+            #expect(sink.frames.map { $0.metadata["converted"] } == ["RGBA", "RGBA", "RGBA"])
         }
     }
 }

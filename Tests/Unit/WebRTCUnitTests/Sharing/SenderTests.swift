@@ -55,6 +55,11 @@ struct SenderTests {
         peer.observer?.stateChanged(.failed(PeerError(.unreachable, message: "gone")))
         await served.listener.waitFor("left sender-1 dropped")
         await membership.leave()
+        #expect(
+            served.listener.heard.value == [
+                "joined sender-1", "video sender-1", "audio sender-1", "no video sender-1",
+                "no audio sender-1", "left sender-1 dropped",
+            ])
     }
 
     @Test func aSenderThatNeverConnectsIsNoUser() async throws {
