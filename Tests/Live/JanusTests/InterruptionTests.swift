@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func whoDoesNotComeBackIsDropped() async throws {
+    @Test func userThatDoesNotReturnIsDropped() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server) {
                 $0.reconnection.returnTimeout = .milliseconds(500)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatFallsSilentIsNoticed() async throws {
+    @Test func silentServerTriggersReconnection() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server) { $0.silenceTimeout = .seconds(1) }
             let anna = RoomReceiver()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func aTokenIsAskedForAfterAnInterruption() async throws {
+    @Test func reconnectionRequestsANewToken() async throws {
         var configuration = try LocalJanus.configuration()
         configuration.tokenSecret = "secret"
         configuration.rooms[0].requiresToken = true
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func aChannelIsGivenUpAtItsLimit() async throws {
+    @Test func reconnectionTimeoutEndsTheMembership() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server) {
                 $0.reconnection.timeout = .milliseconds(300)

@@ -6,7 +6,7 @@ import Testing
 
 /// Joining and leaving a room, on a real Janus server.
 @Suite(.hangGuard, .needsJanus) struct RoomTests {
-    @Test func usersHearOfEachOther() async throws {
+    @Test func usersReceiveJoinAndLeaveEvents() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aUserIsThereOnlyOnce() async throws {
+    @Test func userIDIsUniqueInARoom() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let first = try await transport.join("hall", as: "anna")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aUserWhoIsRemovedIsToldAndSoAreTheOthers() async throws {
+    @Test func kickIsReportedToAllUsers() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aUserWhoVanishesIsDropped() async throws {
+    @Test func userWithoutALeaveRequestIsReportedAsDropped() async throws {
         var configuration = try LocalJanus.configuration()
         configuration.sessionTimeout = 8
         try await LocalJanus.run(configuration) { server in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aMembershipThatIsReleasedLeaves() async throws {
+    @Test func releasingAMembershipLeavesTheRoom() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let anna = RoomReceiver()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func tracksOfOthersAreNoUsers() async throws {
+    @Test func extraTracksAreNotReportedAsUsers() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let anna = RoomReceiver()

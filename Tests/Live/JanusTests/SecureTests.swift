@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateOfOnesOwnIsTrustedWhereItIsNamed() async throws {
+    @Test func selfSignedCertificateIsTrustedWithACAFile() async throws {
         try await withServer { server, certificate in
             var configuration = JanusTransport.Configuration.patient
             configuration.caFile = certificate.authority
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(.enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
-    func aCallBehindTLSIsForThoseWhoTrustTheCertificate() async throws {
+    func callOverTLSRequiresATrustedCertificate() async throws {
         try await withTemporaryDirectory { directory in
             let certificate = try await TestCertificate(
                 for: TestNetwork.serverAddress, in: directory)

@@ -96,7 +96,7 @@ import Testing
         #expect(error?.description.contains(element) == true)
     }
 
-    @Test func anUnknownElementOfNoPackageIsAskedForItsSpelling() {
+    @Test func unknownElementErrorMentionsTheSpelling() {
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: "zzqqxxkk") }
         #expect(error?.code == .missingElement)
         #expect(error?.advice?.contains("spelling") == true)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: ["( fakesrc", "fakesrc ! ", "nosuch", "fakesrc foo=1", "a. ! b."])
-    func anErrorLeavesTheNextStringAlone(bad: String) throws {
+    func parseErrorDoesNotAffectTheNextString(bad: String) throws {
         #expect(throws: PipelineError.self) { try Pipeline(parsing: bad) }
         #expect(try Pipeline(parsing: "fakesrc ! fakesink").elements.count == 2)
     }

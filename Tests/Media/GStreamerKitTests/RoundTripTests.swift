@@ -112,7 +112,7 @@ import Testing
         memory.deallocate()
     }
 
-    @Test func aTrackedBufferTellsItsEnd() {
+    @Test func trackedBufferReportsItsRelease() {
         let released = Mutex(0)
         guard let buffer = Buffer.allocate(byteCount: 8) else {
             Issue.record("no memory")
@@ -128,7 +128,7 @@ import Testing
         #expect(released.withLock { $0 } == 1)
     }
 
-    @Test func timesAreNilWhereThereAreNone() {
+    @Test func unsetTimestampsAreNil() {
         guard var buffer = Buffer.allocate(byteCount: 8) else {
             Issue.record("no memory")
             return

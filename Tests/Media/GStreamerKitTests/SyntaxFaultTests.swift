@@ -31,15 +31,14 @@ import Testing
         ("fakesrc ! % ! fakesink", "at \"% ! fakesink\"", "no \"%\" here"),
         ("!!", "at \"!!\"", "nothing before"),
     ])
-    func whereItIsAndWhatIsTold(text: String, place: String, words: String) {
+    func syntaxErrorStatesPositionAndCause(text: String, place: String, words: String) {
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }
         #expect(error?.code == .syntax, "\(error!)")
         #expect(error?.message.contains("syntax error \(place): ") == true, "\(error!)")
         #expect(error?.description.contains(words) == true, "\(error!)")
     }
 
-    /// Where GStreamer says no more than "syntax error", the position is found for strings of any
-    /// words.
+    /// GStreamer reports only "syntax error" for some strings; the position is added to the message.
     @Test(arguments: 0..<24) func everySyntaxErrorHasAPlace(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let words = [

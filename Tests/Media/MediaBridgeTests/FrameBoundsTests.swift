@@ -3,8 +3,8 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Frames whose caps promise more than their memory holds: every way out reports an error or a
-/// drop.
+/// Frames whose caps describe more memory than the buffer has: mapping, filters and sinks report
+/// an error or a drop.
 @Suite(.hangGuard) struct FrameBoundsTests {
     /// Small pictures with a description of their planes, under the caps of large pictures.
     private static func lie(_ format: String, width: Int = 4000, height: Int = 4000) -> String {
@@ -22,7 +22,7 @@ import Testing
         return all
     }
 
-    @Test(arguments: formats) func pixelsAreNeitherReadNorWritten(format: String) async throws {
+    @Test(arguments: formats) func mismatchedFramesCannotBeMapped(format: String) async throws {
         for (width, height) in [(4000, 4000), (31, 30), (30, 31), (30, 4000), (32768, 1)] {
             let text = Self.lie(format, width: width, height: height)
             var count = 0
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test(arguments: formats) func noFilterTouchesThem(format: String) async throws {
+    @Test(arguments: formats) func filtersRefuseMismatchedFrames(format: String) async throws {
         for name in ["grayscale", "mirror", "rotate=90"] {
             // The grayscale filter passes gray frames through without reading them.
             if format.hasPrefix("GRAY"), name == "grayscale" { continue }
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(arguments: formats) func noOutputTakesThem(format: String) async throws {
+    @Test(arguments: formats) func sinksRefuseMismatchedFrames(format: String) async throws {
         for output in ["fakesink", "videoconvert ! pngenc ! fakesink", "x264enc ! fakesink"] {
             let frame = try #require(try await frames(Self.lie(format)).first)
             let sink = try PipelineVideoSink(output)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func noPictureIsWrittenOfThem() async throws {
+    @Test func snapshotsRefuseMismatchedFrames() async throws {
         try await withTemporaryDirectory { directory in
             let frame = try #require(try await frames(Self.lie("RGB")).first)
             await #expect(throws: FrameError.self) {
@@ -93,7 +93,7 @@ import Testing
     /// Audio whose caps do not match its samples: interleaved instead of planar, or another sample
     /// format or channel count.
     @Test(arguments: ["layout=interleaved", "format=S16LE", "channels=2,channel-mask=(bitmask)0x3"])
-    func noSoundIsTakenForAnother(caps: String) async throws {
+    func mismatchedAudioFramesCannotBeMapped(caps: String) async throws {
         let text =
             "audiotestsrc num-buffers=2 ! audio/x-raw,format=F32LE,channels=4,layout=non-interleaved ! "
             + "capssetter caps=audio/x-raw,\(caps)"

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theOthersGoOn(isLive: Bool) async throws {
+    func otherOutputsContinueAfterAnUnsupportedFormat(isLive: Bool) async throws {
         var plan = BridgePlan(
             capture: Self.pictures(isLive: isLive), outputs: ["h264parse ! fakesink", "fakesink"])
         plan.frameLimit = 20
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["x264enc ! fakesink", "videoconvert ! x264enc ! fakesink"])
-    func picturesInADevicesMemoryAreRefusedWithTheElementThatBringsThemOut(text: String)
+    func deviceMemoryFramesAreRefusedWithTheDownloadElement(text: String)
         async throws
     {
         let output = try Output(text, configuration: PipelineVideoSink.Configuration())
@@ -97,8 +97,7 @@ import Testing
         output.close()
     }
 
-    @Test func anOutputThatWantsADevicesMemoryNamesTheElementThatBringsPicturesThere() async throws
-    {
+    @Test func outputForDeviceMemoryNamesTheUploadElement() async throws {
         let report = try await Bridge(
             BridgePlan(
                 capture: "videotestsrc num-buffers=3",

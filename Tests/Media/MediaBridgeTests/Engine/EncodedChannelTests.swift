@@ -152,7 +152,7 @@ import Testing
     }
 
     /// All viewers share one encoder, and a late viewer gets a keyframe.
-    @Test func whoComesLateGetsAKeyFrameFromTheEncoder() async throws {
+    @Test func lateViewerGetsAKeyframeFromTheEncoder() async throws {
         let (sender, receiver, screen, _) = try await call(3000)
         await screen.frames.wait { $0.count >= 5 }
         let late = MediaEngine(transport: network)
@@ -175,7 +175,7 @@ import Testing
         await sender.shutDown()
     }
 
-    @Test func aCodecThatTheChannelDoesNotCarryIsTold() async throws {
+    @Test func codecThatTheChannelDoesNotCarryIsReported() async throws {
         let (sender, receiver, _, events) = try await call(30) {
             $0.codec = VideoCodec(mediaType: "video/x-nobody-knows")
         }

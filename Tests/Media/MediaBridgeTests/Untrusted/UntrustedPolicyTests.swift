@@ -4,11 +4,11 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What untrusted strings may request in a program that is not sandboxed itself.
+/// The policy for untrusted pipelines in a program that is not sandboxed.
 @Suite(.hangGuard) struct UntrustedPolicyTests {
     private static let picture = "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48"
 
-    @Test func aPlanOfOthersRunsWhereItMay() async throws {
+    @Test func untrustedPlanRunsWithinItsDirectory() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(
                 capture: Self.picture,
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["filesink location=/tmp/outside-of-it", "udpsink", "filesink location=here"])
-    func aPlanOfOthersIsRefusedWhereItMayNot(output: String) async throws {
+    func untrustedPlanIsRefusedOutsideItsDirectory(output: String) async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(capture: Self.picture, outputs: [output])
             plan.untrusted = try UntrustedPolicy(directory: directory.path)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func sourcesAndSinksAskThePolicyToo() async throws {
+    @Test func sourcesAndSinksApplyThePolicy() async throws {
         try await withTemporaryDirectory { directory in
             let policy = try UntrustedPolicy(directory: directory.path)
             var reading = PipelineVideoSource.Configuration()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func whatReachesOutIsNotOnTheList() throws {
+    @Test func permittedElementsOpenNoNetworkOrDevice() throws {
         let policy = try UntrustedPolicy(directory: "/tmp")
         for factory in try Self.factories(permittedBy: policy) {
             let klass = try ElementFactory.find(factory)?.klass ?? ""

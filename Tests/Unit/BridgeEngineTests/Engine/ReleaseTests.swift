@@ -35,7 +35,7 @@ struct ReleaseTests {
         if let next = try? BridgeEngineTests.frame(1_000_000) { script.deliver(next) }
     }
 
-    @Test func theLastPictureThatIsKeptMayAskTheEngine() async throws {
+    @Test func releasingTheFallbackFrameMayCallTheEngine() async throws {
         let (source, sink) = (SourceScript("A"), SinkScript())
         let engine = makeEngine {
             $0.fallback = .lastPicture
@@ -60,7 +60,7 @@ struct ReleaseTests {
     }
 
     @Test(arguments: [false, true])
-    func framesThatGiveWayMayAskTheEngine(_ isRemote: Bool) async throws {
+    func releasingEvictedFramesMayCallTheEngine(_ isRemote: Bool) async throws {
         let network = LoopbackNetwork(depth: 2)
         let engine = makeEngine(transport: network)
         let (source, sink) = (SourceScript("A"), SinkScript())

@@ -47,7 +47,7 @@ struct SenderTests {
         #expect(membership.statistics.incoming == statistics.incoming)
     }
 
-    @Test func aSenderThatVanishesIsDropped() async throws {
+    @Test func failedSenderIsReportedAsDropped() async throws {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served, "")
@@ -75,7 +75,7 @@ struct SenderTests {
         await membership.leave()
     }
 
-    @Test func aTrackThatNobodyWantsIsNotPassedOn() async throws {
+    @Test func unwantedTrackIsNotForwarded() async throws {
         let served = ServedTest()
         let membership = try await join(served, wantsAll: false)
         let peer = try await sender(served)
