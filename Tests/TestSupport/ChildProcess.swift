@@ -186,7 +186,7 @@ public final class ChildProcess: Sendable {
             let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
             let words = line?.split(whereSeparator: \.isWhitespace) ?? []
             guard words.count > 1, let kibibytes = Int(words[1]) else {
-                throw failure("is over, and nobody knows its memory")
+                throw failure("has ended; its memory is unknown")
             }
             return kibibytes * 1024
         }

@@ -12,7 +12,7 @@ public func imbalance(
     of what: String, _ balance: FrameBalance, isOver: Bool = false
 ) -> String? {
     guard balance.isBalanced else { return "\(what): counted twice: \(balance)" }
-    return isOver && balance.waiting != 0 ? "\(what): lost without a word: \(balance)" : nil
+    return isOver && balance.waiting != 0 ? "\(what): unaccounted for: \(balance)" : nil
 }
 
 extension EngineStatistics {

@@ -61,7 +61,7 @@ import Testing
         try await withLocalHost(["standup", "review"] + more) { try await body($0.server) }
     }
 
-    @Test func nobodyAdministersAChannelWithoutTokens() async throws {
+    @Test func channelWithoutTokensRefusesAdminRequests() async throws {
         try await withHost { url in
             let transport = try JanusTransport(server: url, configuration: .patient)
             let anna = RoomReceiver()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aTokenAdmitsToItsChannelAndAdministersNone() async throws {
+    @Test func channelTokenGrantsNoAdminRights() async throws {
         try await withTemporaryDirectory { directory in
             let secret = "a secret of the server"
             let file = try directory.write(secret + "\n", to: "secret")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func nobodyAdministersARoomThatAUserHasMade() async throws {
+    @Test func roomCreatedByAUserRefusesAdminRequests() async throws {
         try await LocalJanus.run { server in
             var configuration = JanusTransport.Configuration.patient
             configuration.roomCreation = .init(adminKey: LocalJanus.adminKey)

@@ -8,7 +8,7 @@ import Testing
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallFaultTests {
     /// Alice runs on the server's machine, and bob records her on the other side of the cable.
-    @Test func aCallSurvivesAPulledCableAnotherAddressAndLoss() async throws {
+    @Test func callRecoversFromCableLossAddressChangeAndPacketLoss() async throws {
         try await Call.run { call in
             // A pulled cable raises no event. The silence timeout detects it, with its default limit.
             let (alice, bob) = (
@@ -52,7 +52,7 @@ struct CallFaultTests {
     /// Setting the clock is no interruption: video and audio stay in sync. The test is off under a
     /// sanitizer, which must be the first library of a program.
     @Test(.enabled(if: !Sanitizer.isActive))
-    func aClockThatIsSetAnHourOffLeavesTheTimesOfARecordingAlone() async throws {
+    func systemClockChangeKeepsRecordingTimestamps() async throws {
         try await Call.run { call in
             let clock = try await ShiftedClock(in: call.directory)
             try clock.set(hours: 0)

@@ -58,7 +58,7 @@ struct CallTests {
         }
     }
 
-    @Test func theAudienceSeesMessagesAndMutingAndSendsNothing() async throws {
+    @Test func audienceReceivesMessagesAndMuteEventsAndSendsNoMedia() async throws {
         try await Call.run { call in
             let (alice, lines) = try await call.chat("alice")
             let carol = try call.join(

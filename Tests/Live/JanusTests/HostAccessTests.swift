@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func theServerHasTheNamesThatItWasGiven() async throws {
+    @Test func serverAcceptsOnlyConfiguredHostNames() async throws {
         try await withLocalHost(["standup", "--host-name", "meet.example"]) { host in
             for (name, status) in [("meet.example", "101"), ("evil.example", "421")] {
                 let answer = try await host.ask(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func withTokensAnyPageMayCall() async throws {
+    @Test func tokensAllowRequestsFromAnyOrigin() async throws {
         try await withTemporaryDirectory { directory in
             let file = try directory.write(Self.secret, to: "secret")
             try await withLocalHost(["standup", "--secret-file", file]) { host in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func thePageOfAChannelConnectsToItsOwnServerAlone() async throws {
+    @Test func channelPageConnectsOnlyToItsOwnServer() async throws {
         try await withLocalHost(["standup"]) { host in
             let page = try await host.ask(
                 host.pagePort, path: "/standup", host: "127.0.0.1", upgrades: false)

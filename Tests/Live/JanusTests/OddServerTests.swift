@@ -22,13 +22,13 @@ import Testing
         return try await engineError { _ = try await transport.join("hall", as: "anna") }
     }
 
-    @Test func aPortThatIsNotOpenIsUnreachable() async throws {
+    @Test func closedPortIsUnreachable() async throws {
         let error = try await join("ws://127.0.0.1:\(try FreePort.tcp())/janus")
         #expect(error?.code == .unreachable)
         #expect(try await join("ws://no.such.host.invalid/janus")?.code == .unreachable)
     }
 
-    @Test func aPortThatDoesNotAnswerIsGivenUp() async throws {
+    @Test func unansweredConnectionTimesOut() async throws {
         let listener = try LocalListener()
         let error = try await join(
             "ws://127.0.0.1:\(listener.port)/janus", within: .milliseconds(100))
@@ -36,7 +36,7 @@ import Testing
         #expect(error?.message.contains("within 0.1 seconds") == true, "\(error as Any)")
     }
 
-    @Test func aPortThatHangsUpIsUnreachable() async throws {
+    @Test func serverThatClosesTheConnectionIsUnreachable() async throws {
         for text in ["", "HTTP/1.1 101 Switching", "HTTP/1.1 200 OK\r\n\r\n", "\u{0}\r\n\r\n"] {
             let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { channel in
@@ -70,14 +70,14 @@ import Testing
         await server.close()
     }
 
-    @Test func aServerThatNeverAnswersIsGivenUp() async throws {
+    @Test func unansweredRequestTimesOut() async throws {
         let server = try await OddServer { _ in [] }
         let error = try await join(server.address, within: .milliseconds(500))
         #expect(error?.code == .unreachable)
         await server.close()
     }
 
-    @Test func answersThatMakeNoSenseAreErrors() async throws {
+    @Test func invalidResponsesAreErrors() async throws {
         for rest in ["", #","data":{}"#, #","data":{"id":"x"}"#, #","error":{"code":490}"#] {
             let server = try await OddServer { [.janus("success", to: $0, rest)] }
             // Some of these messages are not responses at all: the deadline ends the wait.
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func noiseIsIgnoredAndCounted() async throws {
+    @Test func unknownMessagesAreIgnoredAndCounted() async throws {
         let noise: [WebSocketFrame] = [
             .text("garbage"), .text(#"{"janus":"event","sender":5,"plugindata":{"data":{}}}"#),
             .text(#"{"janus":"success","transaction":"nobody's"}"#), .text(#"{"janus":"news"}"#),
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func bytesThatAreNoWebSocketEndTheConnection() async throws {
+    @Test func invalidWebSocketBytesCloseTheConnection() async throws {
         let server = try await OddServer { _ in
             [WebSocketFrame(fin: true, opcode: .continuation, data: ByteBuffer(string: "?"))]
         }

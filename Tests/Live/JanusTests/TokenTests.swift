@@ -20,15 +20,7 @@ import Testing
         }
     }
 
-    @Test func aTokenAdmits() async throws {
-        try await withServer { _, transport, tokens in
-            let token = try tokens.token(channel: "hall", validFor: .seconds(3600))
-            let member = try await transport.join("hall", as: "anna", token: token)
-            await member.leave()
-        }
-    }
-
-    @Test func whatIsWrongWithATokenIsTold() async throws {
+    @Test func invalidTokenErrorNamesTheCause() async throws {
         try await withServer { _, transport, tokens in
             let good = try tokens.token(channel: "hall", validFor: .seconds(3600))
             let parts = good.split(separator: " ").map(String.init)
@@ -57,7 +49,7 @@ import Testing
     }
 
     /// Only the renewal timer advances: all tokens are valid for an hour.
-    @Test func aTokenIsRenewedBeforeItExpiresAndANewOneThatIsNotValidEndsTheMembership()
+    @Test func tokenIsRenewedBeforeExpiryAndAnInvalidOneEndsTheMembership()
         async throws
     {
         try await withServer { server, _, tokens in
@@ -91,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func aPINAdmits() async throws {
+    @Test func roomWithAPINRequiresIt() async throws {
         var configuration = try LocalJanus.configuration()
         configuration.rooms[0].pin = "4711"
         try await LocalJanus.run(configuration) { server in
@@ -114,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aServerWithNumbersAsNamesIsTold() async throws {
+    @Test func serverWithNumericRoomIDsIsAnError() async throws {
         var configuration = try LocalJanus.configuration()
         configuration.hasNames = false
         configuration.rooms[0].name = "1234"

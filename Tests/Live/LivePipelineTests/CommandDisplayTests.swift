@@ -27,7 +27,7 @@ import Testing
 
     /// After concat, the source chooses a format that must be converted for the display. Its frames are
     /// larger than the display's memory.
-    @Test func aFormatThatTheDisplayDoesNotTakeIsNotWrittenIntoItsMemory() async throws {
+    @Test func unsupportedFormatIsNotWrittenIntoDisplayMemory() async throws {
         try await withVirtualDisplay { display in
             let ended = try await Self.run(
                 "concat name=c videotestsrc num-buffers=5 ! c. videotestsrc num-buffers=5 ! c.",
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// Without a device, xvimagesink crashes when an element requests its memory. Xvfb has no Xv port.
-    @Test func aDisplayThatDoesNotOpenIsNotAskedForMemory() async throws {
+    @Test func unopenedDisplayGetsNoAllocationQuery() async throws {
         try await withVirtualDisplay { display in
             for _ in 0..<10 {
                 let ended = try await Self.run("videotestsrc", "xvimagesink", on: display)

@@ -30,7 +30,7 @@ import Testing
         let first = try #require(after.first)
         let start = try #require(before.firstIndex(of: first))
         let isEqual = Array(before[start...].prefix(after.count)) == after
-        #expect(isEqual, "\(codec): \(after.count) units that came are not those that were sent")
+        #expect(isEqual, "\(codec): \(after.count) received units differ from the sent ones")
         #expect(sender.statistics.video.units.isBalanced)
         #expect(receiver.statistics.video.units.delivered == came.units.count)
     }

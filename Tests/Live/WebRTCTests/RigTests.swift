@@ -42,7 +42,7 @@ struct RigTests {
         }
     }
 
-    @Test func aCableThatIsPulledOutCarriesAgainWhenItIsIn() async throws {
+    @Test func reconnectedCableCarriesTraffic() async throws {
         try await withTestNetwork { network in
             try await network.pullCable()
             let attempt = try await network.client.run(
@@ -53,7 +53,7 @@ struct RigTests {
         }
     }
 
-    @Test func whateverRunsInANetworkEndsWithIt() async throws {
+    @Test func processesEndWithTheirNetwork() async throws {
         let programs = try await withTestNetwork { network in
             let programs = [
                 try network.server.start("sh", ["-c", "echo there; exec sleep 1000"]),

@@ -7,7 +7,7 @@ extension CommandTests {
     /// crash.
     @Suite(.hangGuard) struct BadInputTests {
         @Test(arguments: BadInput.strings)
-        func aBadStringIsToldInOneParagraph(input: BadInput) async throws {
+        func pipelineErrorIsOneParagraph(input: BadInput) async throws {
             let ended = try await GstBridge.run(input.arguments)
             #expect(ended.status == input.status, "\(ended.errors)")
             for word in input.words { #expect(ended.errors.contains(word), "\(ended.errors)") }

@@ -5,7 +5,7 @@ import Testing
 extension CommandTests {
     /// Damaged files, full disks, streams that change: everything that can be saved is saved.
     @Suite(.hangGuard) struct DamageTests {
-        @Test func aTextWithTheNameOfAFilmIsNone() async throws {
+        @Test func textFileWithAMovieExtensionIsAnError() async throws {
             try await withTemporaryDirectory { directory in
                 let film = try directory.write("Once upon a time.\n", to: "film.mp4")
                 let ended = try await GstBridge.run(
@@ -34,7 +34,7 @@ extension CommandTests {
             }
         }
 
-        @Test func bytesOfWhichNothingSaysWhatTheyAreAreAnError() async throws {
+        @Test func bytesWithoutCapsAreAnError() async throws {
             try await withTemporaryDirectory { directory in
                 let bytes = try directory.write("any bytes at all\n", to: "any")
                 for output in [
@@ -50,7 +50,7 @@ extension CommandTests {
         }
 
         /// gst-launch-1.0 waits forever.
-        @Test func aCaptureInWhichNothingCanMoveAnyMoreIsAnError() async throws {
+        @Test func deadlockedCaptureIsAnError() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=5 ! valve drop=true drop-mode=drop-all",
                 outputs: ["fakesink"])
@@ -70,7 +70,7 @@ extension CommandTests {
         }
 
         /// GStreamer takes the end of such a file for the end of the stream and reports nothing.
-        @Test func ofAFilmCutBehindItsIndexEveryFrameThatIsThereComesThrough() async throws {
+        @Test func truncatedFileWithAnIndexYieldsEveryRemainingFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let whole = try await Clip().make(at: directory.file("whole.mp4"))
                 let film = directory.file("film.mp4")
@@ -91,7 +91,7 @@ extension CommandTests {
         }
 
         @Test(.enabled(if: !Sanitizer.isActive, "a sanitizer needs larger files itself"))
-        func atAFileSizeLimitTheFramesThatWereWrittenPlay() async throws {
+        func fileAtASizeLimitPlaysItsWrittenFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.mkv")
                 let result = try await Tool.run(
@@ -103,7 +103,7 @@ extension CommandTests {
         }
 
         @Test(.enabled("needs the right to mount") { try await canMount() })
-        func onAFullDiskTheFramesThatWereWrittenPlay() async throws {
+        func fileOnAFullDiskPlaysItsWrittenFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.mkv")
                 let disk = directory.file("disk")
@@ -123,7 +123,7 @@ extension CommandTests {
         }
 
         @Test(.enabled("needs the right to mount") { try await canMount() })
-        func aReadOnlyDiskIsToldAsSuch() async throws {
+        func readOnlyDiskIsReported() async throws {
             try await withTemporaryDirectory { directory in
                 let script = "mount -t tmpfs -o ro none \(directory.path) && exec \"$@\""
                 let result = try await Tool.run(
@@ -138,7 +138,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFullDeviceIsToldAsSuch() async throws {
+        @Test func fullDeviceIsReported() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=30", outputs: ["filesink location=/dev/full"])
             #expect(ended.status == 1)
@@ -172,7 +172,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aStreamWithoutAFrameHoldsUpNoOther() async throws {
+        @Test func emptyStreamDoesNotBlockOtherStreams() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.mkv")
                 let ended = try await GstBridge.run(

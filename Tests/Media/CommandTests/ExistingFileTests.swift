@@ -133,7 +133,7 @@ extension CommandTests {
 
         /// - Parameter taken: The numbers of the existing files.
         @Test(arguments: [[], [0], [0, 1, 2], [7], [3, 12], [99_999]], [nil, 2, 4])
-        func segmentsGoOnBehindTheNumbersThatExist(taken: [Int], keep: Int?) async throws {
+        func segmentNumbersContinueAfterExistingFiles(taken: [Int], keep: Int?) async throws {
             try await withTemporaryDirectory { directory in
                 func path(_ number: Int) -> String {
                     let digits = String(number)
@@ -165,7 +165,7 @@ extension CommandTests {
             }
         }
 
-        @Test func shortSegmentsAreAsShortAsTheyWereAskedFor() async throws {
+        @Test func shortSegmentsHaveTheRequestedDuration() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.run([
                     "record", "--capture", Self.capture, "--segment", "500ms",

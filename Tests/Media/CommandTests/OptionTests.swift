@@ -7,7 +7,7 @@ extension CommandTests {
     @Suite(.hangGuard) struct OptionTests {
         private static let pictures = "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48"
 
-        @Test func framesEndsAfterSoManyFrames() async throws {
+        @Test func framesOptionStopsAfterThatManyFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")
                 let ended = try await GstBridge.run(
@@ -35,7 +35,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["2s", "2", "2000ms"])
-        func durationEndsAfterSoMuchMediaTime(time: String) async throws {
+        func durationOptionStopsAfterThatMuchMediaTime(time: String) async throws {
             let ended = try await GstBridge.run(
                 capture: Self.pictures + ",framerate=25/1", outputs: ["fakesink"],
                 ["--duration", time])
@@ -104,7 +104,7 @@ extension CommandTests {
             #expect(report.outputs.values.allSatisfy { $0.frames == 5 && $0.dropped == 0 })
         }
 
-        @Test func anOutputThatFailsHarmsNoOther() async throws {
+        @Test func failedOutputDoesNotAffectOthers() async throws {
             try await withTemporaryDirectory { directory in
                 let good = directory.file("good.mp4")
                 let ended = try await GstBridge.run(

@@ -12,7 +12,7 @@ extension CommandTests {
                 ("filesink location=/no/such/directory/out", "/no/such/directory/out"),
                 ("autovideosink", "xvfb-run"), ("ximagesink", "xvfb-run"),
             ])
-        func anOutputThatFailsAtItsStartHarmsNoOther(output: String, word: String) async throws {
+        func outputThatFailsAtStartDoesNotAffectOthers(output: String, word: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=20", outputs: ["bad=\(output)", "good=fakesink"])
             #expect(ended.status == 1)
@@ -37,7 +37,7 @@ extension CommandTests {
             #expect(try ended.report.ended == "error")
         }
 
-        @Test func streamsThatLieFurtherApartThanTheQueuesAreTold() async throws {
+        @Test func interleavingBeyondTheQueuesIsReported() async throws {
             try await GstBridge.start(
                 // The compositor needs both streams, but the valve drops every frame of "two".
                 capture:

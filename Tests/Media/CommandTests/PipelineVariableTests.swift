@@ -60,7 +60,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theOutputsThatRunBesideARecordingAreTold() async throws {
+        @Test func outputsBesideARecordingAreReported() async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(
                     "capture: videotestsrc num-buffers=9\noutputs: {screen: fakesink}\n",

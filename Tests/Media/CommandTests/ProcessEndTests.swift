@@ -19,7 +19,7 @@ extension CommandTests {
 
         private static let capture = ["--capture", "videotestsrc num-buffers=2"]
 
-        @Test(arguments: 1...3) func everyPipelineIsFreedBefore(outputs: Int) async throws {
+        @Test(arguments: 1...3) func pipelinesAreFreedBeforeExit(outputs: Int) async throws {
             let (freed, ended) = try await freed(
                 ["run"] + Self.capture
                     + (0..<outputs).flatMap { _ in ["--output", "videoconvert ! fakesink"] })
@@ -27,21 +27,21 @@ extension CommandTests {
             #expect(freed == 1 + outputs)
         }
 
-        @Test func aFailureWaitsForThemToo() async throws {
+        @Test func pipelinesAreFreedBeforeAFailureExit() async throws {
             let (freed, ended) = try await freed(
                 ["run"] + Self.capture + ["--output", "identity error-after=1 ! fakesink"])
             #expect(ended.status == 1)
             #expect(freed == 2)
         }
 
-        @Test func aBridgeThatCannotBeMadeWaitsForWhatWasMade() async throws {
+        @Test func pipelinesOfAnInvalidBridgeAreFreedBeforeExit() async throws {
             let (freed, ended) = try await freed(
                 ["run"] + Self.capture + ["--output", "fakesink", "--output", "nosuchelement"])
             #expect(ended.status == 1)
             #expect(freed >= 2)
         }
 
-        @Test func soDoesAPicture() async throws {
+        @Test func snapshotFreesItsPipelinesBeforeExit() async throws {
             try await withTemporaryDirectory { directory in
                 let (freed, ended) = try await freed(
                     ["snapshot"] + Self.capture + [directory.file("picture.png")])

@@ -109,7 +109,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theSignalOfReplaysHarmsNoOtherRecording() async throws {
+        @Test func replaySignalDoesNotAffectOtherRecordings() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.mkv")
                 let ended = try await withChildProcess(
@@ -212,7 +212,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aRecordingThatCannotBeMadeHarmsNoFileAndSaysWhy() async throws {
+        @Test func failedRecordingKeepsExistingFilesAndReportsTheCause() async throws {
             try await withTemporaryDirectory { directory in
                 let there = try directory.write("precious", to: "out.mkv")
                 let missing = try await GstBridge.run([

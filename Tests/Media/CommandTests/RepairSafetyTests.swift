@@ -84,7 +84,7 @@ extension CommandTests {
         // MARK: What the file is
 
         @Test(arguments: ["pipe", "device", "directory"])
-        func whatIsNoFileIsToldAtOnce(kind: String) async throws {
+        func nonFileIsRefusedAtOnce(kind: String) async throws {
             try await withTemporaryDirectory { directory in
                 var path = directory.file("a.mkv")
                 switch kind {
@@ -110,7 +110,7 @@ extension CommandTests {
                 (".mkv", "b.mp4"), (".mkv", "b.webm"), (".mkv", "B.TS"), (".mp4", "b.mkv"),
                 (".ts", "b.mov"), (".webm", "b.mkv"),
             ])
-        func aNameThatPromisesAnotherContainerIsRefused(name: String, other: String) async throws {
+        func extensionOfAnotherContainerIsRefused(name: String, other: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await killed(name, in: directory)
                 let ended = try await GstBridge.run(["repair", path, directory.file(other)])
@@ -133,7 +133,7 @@ extension CommandTests {
         // MARK: The new file
 
         @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
-        func whoeverRepairsItTheFileStaysItsOwners() async throws {
+        func repairKeepsTheOwnerOfTheFile() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await killed(".mkv", in: directory)
                 #expect(chown(path, 1234, 2345) == 0 && chmod(path, 0o640) == 0)
@@ -147,7 +147,7 @@ extension CommandTests {
         }
 
         /// Places a link at every draft name that a current or future process ID could produce.
-        @Test func noLinkIsFollowedThatLiesWhereTheDraftWillBe() async throws {
+        @Test func repairDoesNotFollowALinkAtItsTemporaryName() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await killed(".mkv", in: directory)
                 let name = (path as NSString).lastPathComponent

@@ -91,7 +91,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aPlainMP4ThatWasKilledIsBeyondRepairAndStaysAsItIs() async throws {
+        @Test func interruptedPlainMP4IsRefusedAndUnchanged() async throws {
             try await withTemporaryDirectory { directory in
                 let recording = KilledRecording("plain.mp4", "mp4mux", "x264enc ! h264parse ! m.")
                 let path = try await recording.make(in: directory)
@@ -106,14 +106,15 @@ extension CommandTests {
                 ("\u{0}\u{0}\u{0}\u{8}ftyp\u{0}\u{0}\u{0}\u{8}moov", "no playable streams"),
                 (String(repeating: "G", count: 1000), "No program activated"),
             ])
-        func whatIsNoRecordingIsToldAndStaysAsItIs(content: String, words: String) async throws {
+        func fileThatIsNoRecordingIsRefusedAndUnchanged(content: String, words: String) async throws
+        {
             try await withTemporaryDirectory { directory in
                 let path = try directory.write(content, to: "a.mkv")
                 try await expectRefused(path, saying: words, in: directory)
             }
         }
 
-        @Test func nothingButTheRecordingIsEverReplaced() async throws {
+        @Test func repairReplacesOnlyTheRecording() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("film.mkv")
                 try await Clip().make(at: path)
@@ -125,7 +126,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFileThatIsNotThereIsNamed() async throws {
+        @Test func missingFileIsNamed() async throws {
             let ended = try await GstBridge.run(["repair", "/no/such/film.mkv"])
             #expect(ended.status == 1)
             #expect(ended.errors.contains("/no/such/film.mkv"), "\(ended.errors)")
@@ -134,7 +135,7 @@ extension CommandTests {
         /// A file truncated at any point is repaired as far as its data goes, or refused; it never
         /// gets worse.
         @Test(arguments: ["mkv", "mp4"])
-        func aFileThatIsCutAnywhereIsRepairedOrStaysAsItIs(kind: String) async throws {
+        func fileTruncatedAnywhereIsRepairedOrUnchanged(kind: String) async throws {
             try await withTemporaryDirectory { directory in
                 let recording = try #require(
                     KilledRecording.all.first { $0.name.hasSuffix(".\(kind)") })

@@ -8,7 +8,7 @@ import Testing
 @Suite(.hangGuard, .enabled(if: !Sanitizer.isActive)) struct ShiftedClockTests {
     /// A wait limited by the system clock ends at once if the clock is set forward meanwhile, and
     /// an hour late if it is set back.
-    @Test(arguments: [1, -1]) func startAndEndAreAsEver(hours: Int) async throws {
+    @Test(arguments: [1, -1]) func systemClockChangeDoesNotAffectTheRun(hours: Int) async throws {
         try await withTemporaryDirectory { directory in
             let clock = try await ShiftedClock(in: directory)
             try clock.set(hours: hours)

@@ -56,7 +56,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["picture.gif", "picture", "png"])
-        func anotherEndingIsWrongUsage(name: String) async throws {
+        func unsupportedExtensionIsAUsageError(name: String) async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.run(["snapshot", directory.file(name)])
                 #expect(ended.status == 64)

@@ -27,7 +27,7 @@ extension CommandTests {
                 .capture("nvh264enc", "nvcodec", "Nvidia"),
                 .capture("v4l2slh264dec", "v4l2codecs"),
             ] as [BadInput])
-        func whatWasMeantIsTold(input: BadInput) async throws {
+        func misspelledNameGetsASuggestion(input: BadInput) async throws {
             let ended = try await GstBridge.run(input.arguments)
             #expect(ended.status == 1, "\(ended.errors)")
             for word in input.words { #expect(ended.errors.contains(word), "\(ended.errors)") }

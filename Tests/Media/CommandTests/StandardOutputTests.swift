@@ -8,7 +8,7 @@ extension CommandTests {
             "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=GRAY8,width=8,height=4"
 
         @Test(arguments: ["fdsink", "fdsink fd=1", "filesink location=/dev/stdout"])
-        func picturesAreAllThatIsThere(output: String) async throws {
+        func standardOutputCarriesOnlyFrames(output: String) async throws {
             let ended = try await GstBridge.run([
                 "run", "--capture", Self.picture, "--output", output,
             ])
@@ -30,7 +30,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["fdsink fd=2", "filesink location=/dev/null", "fakesink"])
-        func aReportForScriptsIsAloneThere(output: String) async throws {
+        func standardOutputCarriesOnlyTheReport(output: String) async throws {
             let ended = try await GstBridge.run(capture: Self.picture, outputs: [output])
             #expect(ended.status == 0, "\(ended.errors)")
             #expect(try ended.report.only.frames == 2)
@@ -47,7 +47,7 @@ extension CommandTests {
         @Test(arguments: [
             "appsrc ! fakesink", "appsrc name=video ! fakesink", "audioconvert ! fakesink",
         ])
-        func anOutputTakesTheOnlyStreamThereIs(output: String) async throws {
+        func outputTakesTheOnlyStream(output: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "audiotestsrc num-buffers=3", outputs: [output])
             #expect(ended.status == 0, "\(ended.errors)")

@@ -49,7 +49,7 @@ extension CommandTests {
             #expect(ended.errors.isEmpty, "\(ended.errors)")
         }
 
-        @Test func whatElementsSayIsPrintedToo() async throws {
+        @Test func elementMessagesArePrinted() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=3", outputs: ["fakesink silent=false"], ["-v"])
             #expect(ended.errors.contains(": last-message = chain "), "\(ended.errors)")
@@ -129,7 +129,7 @@ extension CommandTests {
                     "output \"output\" accepts no more", "queue0 is full, and identity0 reads",
                 ]),
         ])
-        func whatStandsStillIsNamedAndWhatItWaitsFor(standing: Standing) async throws {
+        func stallReportNamesTheOutputAndItsCause(standing: Standing) async throws {
             try await GstBridge.start(capture: standing.capture, outputs: [standing.output]) {
                 child in
                 try await child.waitForErrors(to: "say what waits") {

@@ -24,7 +24,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func aFilmThatIsNotThereIsTold() async throws {
+        @Test func missingFileIsReported() async throws {
             try await withTemporaryDirectory { directory in
                 let result = try await Example.fail(
                     "call", "/no/film.mp4", directory.file("a.mkv"), directory.file("b.mkv"))
@@ -36,20 +36,20 @@ extension ExampleTests {
 
     /// Behaviour that all examples share.
     @Suite(.hangGuard) struct UsageTests {
-        @Test func aBadStringIsToldInGStreamersWords() async throws {
+        @Test func pipelineErrorContainsGStreamersMessage() async throws {
             let result = try await Example.fail(
                 "black-and-white", "--capture", "nosuchsrc", "/tmp/never.mkv")
             #expect(result.status == 1)
             #expect(result.errors.contains("nosuchsrc"))
         }
 
-        @Test func aFileThatCannotBeWrittenIsTold() async throws {
+        @Test func unwritableFileIsReported() async throws {
             let result = try await Example.fail("custom-source", "/no/such/place.mkv")
             #expect(result.status == 1)
             #expect(result.errors.contains("/no/such/place.mkv"))
         }
 
-        @Test func anotherEndingIsWrongUsage() async throws {
+        @Test func unsupportedExtensionIsAUsageError() async throws {
             let result = try await Example.fail("custom-source", "bars.gif")
             #expect(result.status == 64)
             #expect(result.errors.contains(".mkv, .yuv, .png or .jpg"))

@@ -5,7 +5,7 @@ import Testing
 extension ExampleTests {
     /// Push mode with a file of raw frames.
     @Suite(.hangGuard) struct PushTests {
-        @Test func whatIsDrawnHasNoneOfItsPadding() async throws {
+        @Test func pushedFramesContainNoPadding() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("pushed.yuv")
                 let said = try await Example.run("push", path)

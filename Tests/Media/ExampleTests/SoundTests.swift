@@ -5,7 +5,7 @@ import Testing
 extension ExampleTests {
     /// Audio from a source class.
     @Suite(.hangGuard) struct SoundTests {
-        @Test func aSourceOfOnesOwnIsHeardToTheSample() async throws {
+        @Test func customAudioSourceIsRecordedCompletely() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("tone.wav")
                 let said = try await Example.run("custom-audio-source", "--seconds", "1", path)

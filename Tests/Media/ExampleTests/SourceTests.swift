@@ -5,7 +5,7 @@ import Testing
 extension ExampleTests {
     /// Sources that the program implements itself.
     @Suite(.hangGuard) struct SourceTests {
-        @Test func aSourceWithAThreadOfItsOwnDeliversBareBytes() async throws {
+        @Test func threadedCustomSourceDeliversRawBytes() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("bars.yuv")
                 let said = try await Example.run("custom-source", "--frames", "30", path)
@@ -27,7 +27,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func aRecordingOfASourceOfOnesOwnPlays() async throws {
+        @Test func recordingOfACustomSourcePlays() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("a b \"c\".mkv")
                 try await Example.run("custom-source", "--frames", "30", path)

@@ -5,7 +5,7 @@ import Testing
 extension ExampleTests {
     /// Several sources in turn, in one recording.
     @Suite(.hangGuard) struct SwitchTests {
-        @Test func twoCamerasInTurnAreOneFilmWithoutABlackFrame() async throws {
+        @Test func switchingCamerasRecordsNoBlackFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("cameras.mkv")
                 try await Example.run(
@@ -62,7 +62,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func aSourceThatDoesNotStartIsToldAndWhatWasRecordedIsKept() async throws {
+        @Test func failedSourceStartIsReportedAndTheRecordingIsKept() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("cameras.mkv")
                 let result = try await Example.fail(

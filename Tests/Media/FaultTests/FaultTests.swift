@@ -13,13 +13,13 @@ struct FaultTests {
         "fifo-stalled", "fifo-waiting", "fifo-waiting-copy", "format-change", "rate-change",
         "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
     ])
-    func whatARecordingPromisesIsKept(promise: String) async throws {
+    func recordingGuaranteeHolds(promise: String) async throws {
         let result = try await Tool.run(
             Tool.built("FaultSuite"), ["--quick", "--only", promise])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test func aPromiseThatNobodyKnowsIsAWrongUse() async throws {
+    @Test func unknownPromiseIsAUsageError() async throws {
         let result = try await Tool.run(Tool.built("FaultSuite"), ["--only", "none"])
         #expect(result.status == 64)
     }

@@ -92,7 +92,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func whatTheHandlerSaysGoesUpstream() async throws {
+    @Test func flowReturnOfTheHandlerGoesUpstream() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc ! appsink name=a")
         let sink = try #require(pipeline.appSinks["a"])
         sink.configure(depth: 2, isPaced: false)
@@ -107,7 +107,7 @@ import Testing
         #expect(pipeline.hasEnded)
     }
 
-    @Test func handlersAreLetGoOfWithThePipeline() async throws {
+    @Test func handlersAreReleasedWithThePipeline() async throws {
         final class Token: Sendable {}
         weak var held: Token?
         do {
@@ -121,7 +121,7 @@ import Testing
                 }, onEnd: {})
             sink.setHandlers(onSample: { .ok }, onEnd: {})
         }
-        #expect(held == nil, "replaced handlers are let go of at once")
+        #expect(held == nil, "replaced handlers are released immediately")
     }
 
     @Test func aBranchThatNothingReachesIsNotFed() throws {

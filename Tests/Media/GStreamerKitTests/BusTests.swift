@@ -32,7 +32,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func whoAsksLateSeesTheEnd() async throws {
+    @Test func lateListenerReceivesTheEnd() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=1 ! fakesink sync=false")
         #expect(!pipeline.hasEnded)
         try await pipeline.playToTheEnd()
@@ -44,7 +44,7 @@ import Testing
         #expect(pipeline.hasEnded)
     }
 
-    @Test func anErrorSaysWhereAndWhatInGStreamersWords() async throws {
+    @Test func errorContainsTheElementAndGStreamersMessage() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("not-a-movie")
         try Data(repeating: 0x41, count: 4096).write(to: URL(filePath: path))
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.advice?.contains("video/x-nobody-knows") == true)
     }
 
-    @Test func anElementsOwnMessageIsTold() async throws {
+    @Test func elementMessageIsDelivered() async throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48 ! "
                 + "videoanalyse name=look ! fakesink sync=false")

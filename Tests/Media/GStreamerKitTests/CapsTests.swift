@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [
         "video/x-raw,width", "not caps", "video/x-raw,width=(int)x", "\"", "=", ";",
     ])
-    func whatIsNotCapsIsASyntaxError(text: String) {
+    func invalidCapsAreASyntaxError(text: String) {
         let error = #expect(throws: PipelineError.self) { try Caps(text) }
         #expect(error?.code == .syntax)
     }

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func whatPassesUnchangedIsNotCopied() throws {
+    @Test func passthroughBufferIsNotCopied() throws {
         let chain = try ElementChain("identity")
         let info = try VideoInfo(format: "GRAY8", width: 16, height: 16)
         let buffer = try Self.picture(info, byte: 3)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func capsThatItDoesNotTakeAreAnErrorAndTheNextBufferIsFine() throws {
+    @Test func unsupportedCapsAreAnErrorAndTheNextBufferSucceeds() throws {
         let chain = try ElementChain("videoconvert ! capsfilter caps=video/x-raw,format=GRAY8")
         let good = try VideoInfo(format: "I420", width: 8, height: 8)
         let bad = try Caps("audio/x-raw,format=S16LE,rate=8000,channels=1,layout=interleaved")
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func anElementThatRefusesSaysWhy() throws {
+    @Test func elementErrorStatesTheCause() throws {
         let chain = try ElementChain("identity error-after=2")
         let info = try VideoInfo(format: "GRAY8", width: 4, height: 4)
         _ = try chain.process(try Self.picture(info, byte: 0), caps: info.caps)
@@ -98,12 +98,12 @@ import Testing
             ("fakesink", .linkFailed), ("videoconvert nosuch=1", .noSuchProperty),
             ("videoconvert !", nil), ("", nil),
         ] as [(String, PipelineError.Code?)])
-    func whatIsNoChainIsAnError(text: String, code: PipelineError.Code?) {
+    func invalidChainIsAnError(text: String, code: PipelineError.Code?) {
         let error = #expect(throws: PipelineError.self) { try ElementChain(text) }
         if let code { #expect(error?.code == code) }
     }
 
-    @Test func callersOnManyThreadsEachGetTheirOwn() async throws {
+    @Test func concurrentCallersGetTheirOwnResults() async throws {
         let chain = try ElementChain("videoconvert ! capsfilter caps=video/x-raw,format=GRAY8")
         let info = try VideoInfo(format: "BGRx", width: 16, height: 16)
         let wrong = await withTaskGroup { group in
@@ -129,7 +129,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func nothingOfAChainOutlivesIt() throws {
+    @Test func chainReleasesItsElements() throws {
         weak var held: Caps?
         do {
             let chain = try ElementChain("videoconvert ! capsfilter caps=video/x-raw,format=GRAY8")

@@ -30,7 +30,7 @@ import Testing
         #expect(sink.bool("async"))
     }
 
-    @Test func settingAPropertyThatIsNotThereChangesNothing() throws {
+    @Test func settingAnUnknownPropertyChangesNothing() throws {
         let pipeline = try Pipeline(parsing: "fakesink name=s")
         let sink = try #require(pipeline.element(named: "s"))
         sink.set("nosuch", "1")

@@ -39,12 +39,12 @@ import Testing
         }
     }
 
-    @Test func whatIsAllowedRuns() async throws {
+    @Test func permittedElementsRun() async throws {
         #expect(try await outcome(under: Judge()) == nil)
     }
 
     @Test(arguments: ["multiqueue", "matroskademux", "h264parse", "avdec_h264"])
-    func whatAppearsLaterAndIsForbiddenMakesThePipelineFail(factory: String) async throws {
+    func forbiddenElementAddedLaterFailsThePipeline(factory: String) async throws {
         let error = try await outcome(under: Judge(forbidden: [factory]))
         #expect(error?.code == .refused)
         #expect(error?.message == factory)

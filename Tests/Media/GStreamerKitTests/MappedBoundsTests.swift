@@ -40,7 +40,10 @@ import Testing
             else { continue }
             let planes = about.planeLayouts
             let count = min(1 << 22, max(1, Self.odd(about.byteCount, &generator)))
-            guard var buffer = Buffer.allocate(byteCount: count) else { continue }
+            guard var buffer = Buffer.allocate(byteCount: count) else {
+                Issue.record("no memory")
+                continue
+            }
             if Bool.random(using: &generator) {
                 buffer.describeVideo(
                     about, offsets: planes.map { max(0, Self.odd($0.offset, &generator)) },
@@ -82,7 +85,10 @@ import Testing
         for format in Self.formats {
             for (width, height) in [(1, 1), (2, 2), (7, 5), (64, 48), (33, 17)] {
                 let info = try VideoInfo(format: format, width: width, height: height)
-                guard let buffer = Buffer.allocate(byteCount: info.byteCount) else { continue }
+                guard let buffer = Buffer.allocate(byteCount: info.byteCount) else {
+                    Issue.record("no memory")
+                    continue
+                }
                 check(buffer.holds(info), "\(format) \(width)×\(height)")
                 if let _ = MappedVideoFrame(buffer, info, .write) {
                 } else {
@@ -96,7 +102,10 @@ import Testing
     @Test func aLargerPictureIsSeenAsTheCapsSay() throws {
         let info = try VideoInfo(format: "I420", width: 6, height: 6)
         let whole = try VideoInfo(format: "I420", width: 16, height: 16)
-        guard var buffer = Buffer.allocate(byteCount: whole.byteCount) else { return }
+        guard var buffer = Buffer.allocate(byteCount: whole.byteCount) else {
+            Issue.record("no memory")
+            return
+        }
         buffer.describeVideo(
             whole, offsets: whole.planeLayouts.map(\.offset),
             strides: whole.planeLayouts.map(\.stride))

@@ -10,7 +10,10 @@ import Testing
 
     @Test func stridesComeFromTheFrameAndNotFromItsWidth() throws {
         let info = try VideoInfo(format: "I420", width: 6, height: 4)
-        guard var buffer = Buffer.allocate(byteCount: 256) else { return }
+        guard var buffer = Buffer.allocate(byteCount: 256) else {
+            Issue.record("no memory")
+            return
+        }
         buffer.describeVideo(info, offsets: [0, 128, 192], strides: [32, 16, 16])
         let mapped = MappedVideoFrame(buffer, info, .read)
         guard let mapped else {
@@ -29,21 +32,30 @@ import Testing
     @Test func aBufferTooSmallIsNotMapped() throws {
         let info = try VideoInfo(format: "BGRA", width: 64, height: 48)
         for count in [0, 1, info.byteCount - 1] {
-            guard let buffer = Buffer.allocate(byteCount: count) else { return }
+            guard let buffer = Buffer.allocate(byteCount: count) else {
+                Issue.record("no memory")
+                return
+            }
             check(!isMappable(buffer, info, .read))
         }
     }
 
     @Test func aLayoutBeyondTheBufferIsNotMapped() throws {
         let info = try VideoInfo(format: "GRAY8", width: 8, height: 8)
-        guard var buffer = Buffer.allocate(byteCount: 64) else { return }
+        guard var buffer = Buffer.allocate(byteCount: 64) else {
+            Issue.record("no memory")
+            return
+        }
         buffer.describeVideo(info, offsets: [1000], strides: [8])
         check(!isMappable(buffer, info, .read))
     }
 
     @Test func aSharedBufferIsNotMappedForWriting() throws {
         let info = try VideoInfo(format: "GRAY8", width: 8, height: 8)
-        guard let buffer = Buffer.allocate(byteCount: info.byteCount) else { return }
+        guard let buffer = Buffer.allocate(byteCount: info.byteCount) else {
+            Issue.record("no memory")
+            return
+        }
         do {
             let other = buffer.retained()
             check(!buffer.isWritable)

@@ -35,7 +35,7 @@ import Testing
         ("sudo gst-launch-0.10 a ! b -v", "a ! b"),
         ("-v a ! b", "a ! b"),
     ])
-    func whatOnlyAShellReadsIsTakenOut(text: String, plain: String) {
+    func shellSyntaxIsRemoved(text: String, plain: String) {
         #expect(PipelineText(text).plain == plain)
         #expect(PipelineText(text).text == text)
         // A second pass changes nothing.
@@ -54,7 +54,7 @@ import Testing
         "a ! video/x-raw(memory:GLMemory),width=3 ! b",
         "",
     ])
-    func whatGStreamerReadsStaysAsItIs(text: String) {
+    func pipelineSyntaxIsKept(text: String) {
         #expect(PipelineText(text).plain == text)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.hangGuard) struct QueryGateTests {
     private static let text = "appsrc name=in ! fakesink"
 
-    @Test func elementsAreAskedForMemoryOnlyFromReadyOn() async throws {
+    @Test func allocationQueriesAreAdmittedOnlyFromReadyOn() async throws {
         let pipeline = try Pipeline(parsing: Self.text)
         let gate = pipeline.queries
         for _ in 0..<3 {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func elementsThatCannotOpenAreNotAskedForMemory() async throws {
+    @Test func unopenedElementsGetNoAllocationQuery() async throws {
         let pipeline = try Pipeline(parsing: "appsrc ! filesink location=/no/such/directory/file")
         await #expect(throws: PipelineError.self) { try await pipeline.setState(.ready) }
         #expect(!pipeline.queries.admitAllocationQuery { true })

@@ -78,7 +78,10 @@ import Testing
         let source = try #require(pipeline.appSources["in"])
         source.configure(depth: 2, dropsOldest: true)
         for _ in 0..<10 {
-            guard let buffer = Buffer.allocate(byteCount: 16) else { return }
+            guard let buffer = Buffer.allocate(byteCount: 16) else {
+                Issue.record("no memory")
+                return
+            }
             _ = source.push(buffer)
         }
         #expect(source.queuedBuffers <= 2)
@@ -99,16 +102,22 @@ import Testing
             let header = other.withOwnHeader()
             check(Self.address(header) == base)
             #expect(released.withLock { $0 } == 0)
-            guard let copy = buffer.deepCopy() else { return }
+            guard let copy = buffer.deepCopy() else {
+                Issue.record("no memory")
+                return
+            }
             check(Self.address(copy) != base)
         }
         #expect(released.withLock { $0 } == 1)
         memory.deallocate()
     }
 
-    @Test func aTrackedBufferTellsItsEnd() {
+    @Test func trackedBufferReportsItsRelease() {
         let released = Mutex(0)
-        guard let buffer = Buffer.allocate(byteCount: 8) else { return }
+        guard let buffer = Buffer.allocate(byteCount: 8) else {
+            Issue.record("no memory")
+            return
+        }
         do {
             let tracked = buffer.tracked { released.withLock { $0 += 1 } }
             let other = tracked.retained()
@@ -119,8 +128,11 @@ import Testing
         #expect(released.withLock { $0 } == 1)
     }
 
-    @Test func timesAreNilWhereThereAreNone() {
-        guard var buffer = Buffer.allocate(byteCount: 8) else { return }
+    @Test func unsetTimestampsAreNil() {
+        guard var buffer = Buffer.allocate(byteCount: 8) else {
+            Issue.record("no memory")
+            return
+        }
         check(
             buffer.presentationTime == nil && buffer.decodingTime == nil && buffer.duration == nil)
         buffer.presentationTime = ClockTime(nanoseconds: 5)

@@ -10,16 +10,16 @@ import Testing
         #expect(pipeline.failure == nil)
     }
 
-    @Test func aLivePipelineSaysThatItIsLive() async throws {
+    @Test func livePipelineReportsThatItIsLive() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc is-live=true ! fakesink")
         guard case .live = try await pipeline.setState(.paused) else {
-            Issue.record("a live pipeline was not told as one")
+            Issue.record("the pipeline is not reported as live")
             return
         }
         try await pipeline.setState(.null)
     }
 
-    @Test func aPipelineThatWaitsForDataIsUnderway() async throws {
+    @Test func stateChangeWithoutDataIsAsynchronous() async throws {
         let pipeline = try Pipeline(parsing: "appsrc ! fakesink")
         guard case .underway = try await pipeline.setState(.playing) else {
             Issue.record("a sink without data cannot be complete")
@@ -45,7 +45,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func aDirectoryThatIsNotThereFailsForASinkToo() async throws {
+    @Test func sinkInAMissingDirectoryFails() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("no/such/directory/out.bin")
         let pipeline = try Pipeline(parsing: "videotestsrc ! filesink location=\(path)")
@@ -105,7 +105,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func aStuckPipelineCanBeLetGoOf() async throws {
+    @Test func stuckPipelineCanBeReleased() async throws {
         let directory = try TemporaryDirectory()
         let fifo = directory.file("fifo")
         do {
@@ -128,7 +128,7 @@ import Testing
     /// An appsink that is full, or at EOS, holds a lock that the state change needs, so it must not
     /// take the lock first. The window is a few microseconds wide, hence the many attempts.
     @Test(arguments: ["", "max-buffers=1"])
-    func noSinkThatNobodyReadsHoldsUpTheChangeToPlaying(bound: String) async throws {
+    func unreadAppsinkDoesNotBlockTheChangeToPlaying(bound: String) async throws {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {

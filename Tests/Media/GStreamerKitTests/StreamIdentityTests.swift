@@ -7,7 +7,7 @@ import Testing
         "video/x-raw, format=I420, width=320, height=240, pixel-aspect-ratio=1/1, "
         + "interlace-mode=progressive, colorimetry=bt601, chroma-site=mpeg2, framerate="
 
-    @Test func aFrameRateIsNoPartOfWhatPicturesAre() throws {
+    @Test func frameRateIsNotPartOfTheStreamIdentity() throws {
         try GStreamer.initialize()
         let one = try #require(VideoInfo(Caps(Self.raw + "30/1")))
         for rate in ["25/1", "0/1", "30000/1001"] {
@@ -19,7 +19,7 @@ import Testing
         ("bt601", "bt709"), ("mpeg2", "jpeg"), ("progressive", "interleaved"), ("=1/1", "=4/3"),
         ("I420", "NV12"), ("320", "322"),
     ])
-    func everythingElseIs(old: String, new: String) throws {
+    func allOtherCapsFieldsArePartOfTheStreamIdentity(old: String, new: String) throws {
         try GStreamer.initialize()
         let one = try #require(VideoInfo(Caps(Self.raw + "30/1")))
         let text = Self.raw.replacing(old, with: new)

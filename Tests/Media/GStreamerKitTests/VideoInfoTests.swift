@@ -83,22 +83,23 @@ import Testing
         ("NOSUCH", 4, 4), ("", 4, 4), ("ENCODED", 4, 4), ("I420", 0, 4), ("I420", 4, -1),
         ("I420", 32769, 4), ("I420", .max, .max), ("i420", 4, 4),
     ])
-    func whatIsNoFormatIsABadValue(format: String, width: Int, height: Int) {
+    func unknownFormatIsABadValue(format: String, width: Int, height: Int) {
         let error = #expect(throws: PipelineError.self) {
             try VideoInfo(format: format, width: width, height: height)
         }
         #expect(error?.code == .badValue)
     }
 
-    @Test(arguments: [(30, 0), (-1, 1), (30, -1)]) func aRateThatIsNoneIsABadValue(rate: (Int, Int))
-    {
+    @Test(arguments: [(30, 0), (-1, 1), (30, -1)]) func invalidFrameRateIsABadValue(
+        rate: (Int, Int)
+    ) {
         let error = #expect(throws: PipelineError.self) {
             try VideoInfo(format: "I420", width: 4, height: 4, frameRate: rate)
         }
         #expect(error?.code == .badValue)
     }
 
-    @Test(arguments: [(0, 1), (1, 0), (-1, 1)]) func aPixelWithoutAShapeIsABadValue(
+    @Test(arguments: [(0, 1), (1, 0), (-1, 1)]) func invalidPixelAspectRatioIsABadValue(
         ratio: (Int, Int)
     ) {
         let error = #expect(throws: PipelineError.self) {

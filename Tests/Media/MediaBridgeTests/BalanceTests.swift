@@ -8,7 +8,7 @@ import Testing
 struct BalanceTests {
     private static let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
 
-    @Test func anEngineKnowsWhatItsSinksQueueLetGoOf() async throws {
+    @Test func engineCountsFramesDroppedByASinksQueue() async throws {
         let engine = MediaEngine()
         let events = engine.events
         let sink = try PipelineVideoSink("identity sleep-time=100000 ! fakesink sync=false")
@@ -32,7 +32,7 @@ struct BalanceTests {
         await expectBalanced(engine)
     }
 
-    @Test func aSourceThatIsReadSlowlyTellsWhatWaitsFromWhatIsLost() async throws {
+    @Test func slowlyReadSourceCountsWaitingAndDroppedFramesSeparately() async throws {
         let source = try PipelineVideoSource(
             "videotestsrc is-live=true ! \(Self.tiny) ! identity name=count")
         let passed = Observed(0)
@@ -50,7 +50,7 @@ struct BalanceTests {
         #expect(try await frames.next() == nil)
     }
 
-    @Test func aBridgeCountsWhatItLostAndNotWhatNobodyWanted() async throws {
+    @Test func bridgeCountsDropsButNotUnwantedFrames() async throws {
         var plan = BridgePlan(
             capture: "videotestsrc is-live=true ! \(Self.tiny)",
             outputs: ["identity sleep-time=100000 ! fakesink sync=false", "fakesink"])
@@ -69,7 +69,7 @@ struct BalanceTests {
         "videorate ! video/x-raw,framerate=50/1 ! fakesink",
         "videoconvert ! pngenc snapshot=true ! fakesink", "identity error-after=7 ! fakesink",
     ])
-    func whateverAnOutputDoesItsFramesAddUp(output: String) async throws {
+    func frameCountsOfAnyOutputAddUp(output: String) async throws {
         let report = await
             (try Bridge(
                 BridgePlan(
@@ -80,7 +80,7 @@ struct BalanceTests {
         #expect(counts.balance.offered <= 200 && counts.balance.delivered > 0)
     }
 
-    @Test func aRecorderInAnEngineSaysWhatItLeftOut() async throws {
+    @Test func recorderInAnEngineReportsItsDrops() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = MediaEngine.Configuration()
             configuration.pace = .asFastAsPossible
@@ -102,5 +102,19 @@ struct BalanceTests {
             await engine.shutDown()
             await expectBalanced(engine)
         }
+    }
+
+    /// A display that falls behind makes converters drop frames long before the display sees them.
+    @Test(arguments: ["", " max-lateness=20000000"])
+    func framesDroppedByConvertersAreCounted(sink: String) async throws {
+        let report = try await Bridge.run(
+            capture: "videotestsrc num-buffers=20 ! video/x-raw,format=I420,framerate=30/1",
+            outputs: [
+                "identity sleep-time=50000 ! videoconvert ! video/x-raw,format=RGB "
+                    + "! fakesink sync=true qos=true" + sink
+            ])
+        let output = try #require(report.outputs["output"])
+        #expect(output.frames + output.dropped.total == 20)
+        #expect(output.dropped[.late] > 0)
     }
 }

@@ -19,7 +19,7 @@ struct BridgeTests {
         #expect(report.ended == .eos)
     }
 
-    @Test func whatAClosureThrowsEndsTheBridgeWithTheFileComplete() async throws {
+    @Test func errorInAClosureEndsTheBridgeWithTheFileComplete() async throws {
         struct Enough: Error {}
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
@@ -54,7 +54,7 @@ struct BridgeTests {
         }
     }
 
-    @Test func anOutputThatFailsHarmsNoOther() async throws {
+    @Test func failedOutputDoesNotAffectOthers() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             var plan = BridgePlan(captures: [.init(name: "video", text: capture)])
@@ -74,7 +74,7 @@ struct BridgeTests {
         }
     }
 
-    @Test func stopEndsAnEndlessBridgeWithoutLosingWhatItTook() async throws {
+    @Test func stopWritesAllAcceptedFrames() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let bridgeToStop = Mutex<Bridge?>(nil)
@@ -181,7 +181,7 @@ struct BridgeTests {
         }
     }
 
-    @Test func namesThatDoNotMatchAreToldBeforeAnythingIsOpened() throws {
+    @Test func mismatchedNamesAreReportedBeforeElementsOpen() throws {
         let wrong = BridgePlan(
             capture: capture, outputs: ["appsrc name=sound ! wavenc ! filesink location=/nowhere/a"]
         )
@@ -194,7 +194,7 @@ struct BridgeTests {
         #expect(throws: PipelineError.self) { try Bridge(twice) }
     }
 
-    @Test func aStreamThatTheFileDoesNotHaveIsToldAndNotWaitedFor() async throws {
+    @Test func missingStreamIsReportedWithoutWaiting() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.hasAudio = false

@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Of two outputs, the one that cannot identify the bytes ends with an error that states so.
-    @Test func anOutputThatCannotKnowWhatTheBytesAreHarmsNoOther() async throws {
+    @Test func outputWithUnknownBytesDoesNotAffectOthers() async throws {
         try await withTemporaryDirectory { directory in
             let path = try directory.write("any bytes at all\n", to: "any")
             let plan = BridgePlan(

@@ -37,7 +37,7 @@ import Testing
         #expect(try await running.value.ended == .interrupt)
     }
 
-    @Test func aWriterThatWaitsForRoomIsLetGoOf() async throws {
+    @Test func cancellationReleasesABlockedWriter() async throws {
         // The sink shows nothing before its time, and the frame is due in a day.
         var configuration = PipelineVideoSink.Configuration()
         configuration.stallTimeout = .milliseconds(100)

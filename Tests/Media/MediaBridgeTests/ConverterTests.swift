@@ -97,6 +97,7 @@ import Testing
         }
         let wide = VideoConversion(size: VideoSize(width: 32, height: 16))
         let rows = try FrameConverter().convert(frame, to: wide).rows[0]
+        #expect(rows.count == 16)
         for row in rows {
             #expect(Array(row.prefix(8)) == [UInt8](repeating: row[0], count: 8) && row[0] < 20)
             #expect(Array(row[8..<24]) == [UInt8](repeating: 255, count: 16))
@@ -137,7 +138,7 @@ import Testing
         #expect(turned.format.pixelAspectRatio == VideoFormat.Rational(1, 2))
     }
 
-    @Test func whatNeedsNothingIsTheSameFrame() throws {
+    @Test func identityConversionReturnsTheSameFrame() throws {
         let frame = try DefinedPicture.frame(.i420, VideoSize(width: 6, height: 4))
         let converter = FrameConverter()
         for conversion in [
@@ -161,7 +162,7 @@ import Testing
         #expect(made.storage !== frame.storage)
         #expect(made.runningTime == frame.runningTime && made.duration == frame.duration)
         #expect(made.metadata == frame.metadata && made.liveTiming == frame.liveTiming)
-        #expect(made.rotation == .rotation90, "whoever asked for the turn says that it was made")
+        #expect(made.rotation == .rotation90, "the caller sets the rotation of a rotated frame")
     }
 
     @Test func picturesInTheProgramsOwnMemoryAreConverted() throws {
@@ -219,7 +220,7 @@ import Testing
         VideoConversion(size: VideoSize(width: 16384, height: 4)),
         VideoConversion(size: VideoSize(width: .max, height: .max)),
     ])
-    func whatNoPictureCanBeIsAnErrorAndTheNextIsFine(conversion: VideoConversion) throws {
+    func invalidConversionIsAnErrorAndTheNextSucceeds(conversion: VideoConversion) throws {
         let converter = FrameConverter()
         let frame = try DefinedPicture.frame(.i420, VideoSize(width: 8, height: 4))
         #expect(throws: (any Error).self) { try converter.convert(frame, to: conversion) }
@@ -228,7 +229,7 @@ import Testing
         #expect(made.format.pixelFormat == .rgba)
     }
 
-    @Test func callersOnManyThreadsEachGetTheirOwn() async throws {
+    @Test func concurrentCallersGetTheirOwnResults() async throws {
         let converter = FrameConverter()
         let wrong = await withTaskGroup { group in
             for task in 1...4 {

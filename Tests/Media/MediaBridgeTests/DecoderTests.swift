@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func bytesThatAreNoUnitAreRefusedAndHarmNothing(codec: VideoCodec) async throws {
+    func invalidUnitsAreRefusedWithoutSideEffects(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 20)
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func damagedUnitsCostTheirOwnPicturesAndNoMore(codec: VideoCodec) async throws {
+    func damagedUnitsLoseOnlyTheirOwnFrames(codec: VideoCodec) async throws {
         var units = try await EncodedUnits.make(codec, 40)
         // Damages the payload of the second ten units. Frames from the next keyframe on are intact.
         for place in 10..<20 {
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: codecs, [1, 2, 3])
-    func noBytesCrashOrEndADecoder(codec: VideoCodec, seed: UInt64) async throws {
+    func invalidBytesDoNotCrashOrEndADecoder(codec: VideoCodec, seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let units = try await EncodedUnits.make(codec, 20)
         let receiver = Receiver()
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aDecoderThatBeganAnewWaitsForAKeyPicture(codec: VideoCodec) async throws {
+    func restartedDecoderWaitsForAKeyframe(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 30)
         let key = try #require(units[20...].firstIndex { $0.isKeyFrame })
         let receiver = Receiver()
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aSlowConsumerMakesTheQueueFullAndBlocksNobody(
+    func slowConsumerFillsTheQueueWithoutBlocking(
         codec: VideoCodec
     ) async throws {
         let units = try await EncodedUnits.make(codec, 60)
@@ -252,7 +252,7 @@ import Testing
         try await onControl { decoder.stop() }
     }
 
-    @Test func anErrorInThePipelineStartsItAnew() async throws {
+    @Test func pipelineErrorRestartsTheDecoder() async throws {
         let units = try await EncodedUnits.mjpeg(40)
         let receiver = Receiver()
         // Fails on every fifth unit.
@@ -276,7 +276,7 @@ import Testing
         try await onControl { decoder.stop() }
     }
 
-    @Test func aDecoderThatNothingHelpsSaysSoOnce() async throws {
+    @Test func permanentDecoderFailureIsReportedOnce() async throws {
         let units = try await EncodedUnits.mjpeg(1)
         let receiver = Receiver()
         let decoder = try await onControl {
@@ -304,7 +304,7 @@ import Testing
         try await onControl { decoder.stop() }
     }
 
-    @Test func afterTheStopNothingIsTakenAndNothingComes() async throws {
+    @Test func stoppedDecoderAcceptsAndDeliversNothing() async throws {
         let units = try await EncodedUnits.mjpeg(10)
         let receiver = Receiver()
         let decoder = try await decoder(.mjpeg, to: receiver)
@@ -377,7 +377,7 @@ import Testing
         try await onControl { decoder.stop() }
     }
 
-    @Test func aDecoderThatIsForgottenIsGone() async throws {
+    @Test func unreferencedDecoderIsDeallocated() async throws {
         let units = try await EncodedUnits.mjpeg(2)
         final class Viewer: VideoFrameConsumer {
             let isGone: Happening

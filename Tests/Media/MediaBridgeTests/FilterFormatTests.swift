@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: formats) func whoeverHoldsTheFrameTheResultIsTheSame(
+    @Test(arguments: formats) func sharedFrameGivesTheSameResult(
         format: VideoPixelFormat
     ) throws {
         for size in Self.sizes {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func whatIsUsedAgainShowsNothingOfBefore() throws {
+    @Test func reusedMemoryKeepsNoEarlierPixels() throws {
         let size = VideoSize(width: 33, height: 17)
         for format: VideoPixelFormat in ["I420", "NV12", "BGRA"] {
             for filter in [GrayscaleFilter() as any VideoProcessor, FlipFilter(.mirror)] {

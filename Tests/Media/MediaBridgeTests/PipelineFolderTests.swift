@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("the demo takes what there is") func demoTakesWhatThereIs() throws {
+    @Test("the demo has no fixed capture") func demoTakesWhatThereIs() throws {
         #expect(try PipelineFolder.file("demo.yaml").captures.isEmpty)
     }
 }

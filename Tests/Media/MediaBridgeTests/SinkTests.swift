@@ -114,7 +114,7 @@ struct SinkTests {
         }
     }
 
-    @Test func memoryOfTheProgramIsWrappedAndLetGoOfOnce() async throws {
+    @Test func programMemoryIsWrappedAndReleasedOnce() async throws {
         final class Count: Sendable { let value = Atomic<Int>(0) }
         let count = Count()
         // A sink that keeps its last buffer holds the memory until it stops.

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func theEndIsToldOnceAndAfterTheFrames(isLive: Bool) async throws {
+    func endIsReportedOnceAfterTheLastFrame(isLive: Bool) async throws {
         let receiver = Receiver()
         let source = try await initialized(
             "videotestsrc is-live=\(isLive) num-buffers=10 ! \(Self.tiny)", to: receiver)
@@ -30,7 +30,7 @@ import Testing
         #expect(receiver.frames.count + source.statistics.dropped.total == 10)
         expectBalanced(source.statistics.balance)
         guard case .ended? = receiver.news.last else {
-            Issue.record("the end is the last that is told: \(receiver.news)")
+            Issue.record("the end is not the last event: \(receiver.news)")
             return
         }
         try await onControl {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func anErrorIsToldOnceAndAfterTheFramesAndTheNextRunIsLikeTheFirst(
+    func errorIsReportedOnceAfterTheLastFrameInEveryRun(
         isLive: Bool
     ) async throws {
         let receiver = Receiver()
@@ -88,7 +88,7 @@ import Testing
             try await onControl { try source.shouldStop() }
             #expect(receiver.endings == 1)
             guard case .failed? = receiver.news.last else {
-                Issue.record("the failure is the last that is told: \(receiver.news)")
+                Issue.record("the failure is not the last event: \(receiver.news)")
                 return
             }
         }
@@ -149,7 +149,7 @@ import Testing
         try await onControl { try source.shouldDispose() }
     }
 
-    @Test func aStartThatFailsThrowsAndTellsNothingAndTheNextMaySucceed() async throws {
+    @Test func failedStartThrowsWithoutAnEventAndCanBeRetried() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.frames = 5
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func adeviceThatIsNotThereStopsAtInitialize() async throws {
+    @Test func missingDeviceFailsAtInitialize() async throws {
         let source = try PipelineVideoSource("v4l2src device=/dev/video-nosuch ! videoconvert")
         for _ in 0..<2 {
             await #expect(throws: PipelineError.self) {
@@ -184,7 +184,7 @@ import Testing
         try await onControl { try source.shouldDispose() }
     }
 
-    @Test func whoStopsItIsNotToldOfAnEnd() async throws {
+    @Test func stopReportsNoEnd() async throws {
         let receiver = Receiver()
         let source = try await initialized("videotestsrc ! \(Self.tiny)", to: receiver)
         for _ in 0..<3 {
@@ -197,7 +197,7 @@ import Testing
         try await onControl { try source.shouldDispose() }
     }
 
-    @Test func anEndThatTheStopOvertookIsNotToldInTheNextRun() async throws {
+    @Test func endOvertakenByAStopIsNotReportedInTheNextRun() async throws {
         let receiver = Receiver()
         let source = try await initialized(
             "videotestsrc num-buffers=1 ! \(Self.tiny)", to: receiver)
@@ -223,7 +223,7 @@ import Testing
         "videotestsrc num-buffers=20 ! TINY ! videoconvert ! queue max-size-buffers=1 ! identity",
         "FILE",
     ])
-    func theStartDoesNotWaitForAConsumerThatWaitsForTheStart(text: String) async throws {
+    func startDoesNotDeadlockWithAConsumerThatWaitsForIt(text: String) async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.frames = 20
@@ -263,7 +263,7 @@ import Testing
     }
 
     @Test(arguments: ["num-buffers=3 ! TINY", "! TINY ! identity error-after=3"])
-    func whoIsToldOfTheEndMayStopTheSourceThereAndThen(text: String) async throws {
+    func endHandlerMayStopTheSource(text: String) async throws {
         let source = try PipelineVideoSource(
             "videotestsrc \(text)".replacing("TINY", with: Self.tiny))
         let stopper = Stopper(source)
@@ -276,7 +276,7 @@ import Testing
         #expect(await stopped.next() == true)
     }
 
-    @Test func soundThatNobodyReadsDoesNotStopThePictures() async throws {
+    @Test func unreadAudioDoesNotBlockVideo() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.frames = 90
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotRawVideoIsAFailure() async throws {
+    @Test func nonVideoStreamIsAFailure() async throws {
         let receiver = Receiver()
         let source = try await initialized(
             "videotestsrc num-buffers=3 ! \(Self.tiny) ! jpegenc", to: receiver)

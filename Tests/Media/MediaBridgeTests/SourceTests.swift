@@ -68,7 +68,7 @@ struct SourceTests {
         #expect(frames.allSatisfy { $0.liveTiming != nil })
     }
 
-    @Test func anErrorIsThrownOutOfTheLoopAfterTheFramesBeforeIt() async throws {
+    @Test func loopThrowsAnErrorAfterTheFramesBeforeIt() async throws {
         try await withTemporaryDirectory { directory in
             let text = try directory.write("no film at all, and not for long\n", to: "text.mp4")
             let source = try PipelineVideoSource("filesrc location=\(text) ! decodebin")
@@ -102,7 +102,7 @@ struct SourceTests {
         #expect(count == 20)
     }
 
-    @Test func whoReadsOnAfterAnotherReaderBeganIsTold() async throws {
+    @Test func firstReaderFailsWhenAnotherBegins() async throws {
         let source = try PipelineVideoSource("videotestsrc ! video/x-raw,format=GRAY8")
         var first = source.frames().makeAsyncIterator()
         _ = try await first.next()

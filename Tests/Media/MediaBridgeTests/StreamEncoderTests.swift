@@ -158,7 +158,7 @@ import Testing
         #expect(units.map(\.runningTime) == frames.map(\.runningTime))
     }
 
-    @Test func whatCannotBeEncodedIsRefusedWithItsCause() async throws {
+    @Test func unencodableFrameIsRefusedWithItsCause() async throws {
         let units = Units()
         let encoder = try PipelineEncoder(
             VideoEncoderSettings(.h264, bitRate: 500_000), to: units)

@@ -41,7 +41,7 @@ struct TimelineTests {
         #expect(base == UInt64(origin.nanoseconds) + 1_500_000_000)  // and is in step
     }
 
-    @Test func whatAReceiverDelaysIsShownLater() async throws {
+    @Test func playoutDelayIsAddedToTheRenderTime() async throws {
         let origin = MediaTime(SharedClock.now)
         let frames = try [(0, 0), (40, 70), (80, 75)].map { time, delay in
             let delay = MediaTime(value: Int64(delay), timescale: 1000)

@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotEncodedHasNoUnits() async throws {
+    @Test func rawStreamHasNoUnits() async throws {
         let raw = try PipelineVideoSource("videotestsrc num-buffers=3")
         let notEncoded = await #expect(throws: PipelineError.self) {
             for try await _ in raw.units() {}

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theOthersGoOn(isLive: Bool) async throws {
+    func otherOutputsContinueAfterAnUnsupportedFormat(isLive: Bool) async throws {
         var plan = BridgePlan(
             capture: Self.pictures(isLive: isLive), outputs: ["h264parse ! fakesink", "fakesink"])
         plan.frameLimit = 20
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["x264enc ! fakesink", "videoconvert ! x264enc ! fakesink"])
-    func picturesInADevicesMemoryAreRefusedWithTheElementThatBringsThemOut(text: String)
+    func deviceMemoryFramesAreRefusedWithTheDownloadElement(text: String)
         async throws
     {
         let output = try Output(text, configuration: PipelineVideoSink.Configuration())
@@ -80,7 +80,10 @@ import Testing
         let branch = try #require(output.branches.values.first)
         let caps = try Caps(
             "video/x-raw(memory:GLMemory), format=RGBA, width=16, height=16, framerate=30/1")
-        guard let picture = Buffer.allocate(byteCount: 16 * 16 * 4) else { return }
+        guard let picture = Buffer.allocate(byteCount: 16 * 16 * 4) else {
+            Issue.record("no memory")
+            return
+        }
         let disposition = branch.push(
             picture, caps: caps, time: .zero, duration: nil, live: nil)
         #expect(disposition == .dropped(.badFormat))
@@ -94,8 +97,7 @@ import Testing
         output.close()
     }
 
-    @Test func anOutputThatWantsADevicesMemoryNamesTheElementThatBringsPicturesThere() async throws
-    {
+    @Test func outputForDeviceMemoryNamesTheUploadElement() async throws {
         let report = try await Bridge(
             BridgePlan(
                 capture: "videotestsrc num-buffers=3",

@@ -3,9 +3,9 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A value set by a user is one word of a pipeline string, or a part of one, and nothing more.
+/// A value set by a user stays within one word of the pipeline string.
 @Suite("Values of variables", .hangGuard) struct VariableSafetyTests {
-    /// Each value tries to be more than a word, or is a realistic file name.
+    /// Injection attempts and realistic file names.
     static let values = [
         "x ! filesink location=/tmp/owned", "a\" ! filesink location=/tmp/owned", "$(touch x)",
         "a b", "it's", "back\\slash", "new\nline", "", "zażółć 日本 🎞", "\" name=\"x", "' name='x",

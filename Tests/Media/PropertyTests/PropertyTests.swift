@@ -5,7 +5,7 @@ import Testing
 /// `make properties` tries thousands.
 @Suite(.hangGuard)
 struct PropertyTests {
-    @Test func whatChangesInMidStreamIsRecordedWhole() async throws {
+    @Test func midStreamChangesAreRecordedCompletely() async throws {
         let result = try await Tool.run(
             Tool.built("Properties"), ["--sample", "--seed", "1"])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -25,13 +25,13 @@ struct PropertyTests {
         "push mp4 pictures=13 same@11=yes",
         "push mp4 pictures=39 same@9=yes same@10=yes same@11=yes same@35=yes same@38=yes",
     ])
-    func whatWasLostOnceIsRecordedWhole(capture: String) async throws {
+    func formerlyLostMediaIsRecordedCompletely(capture: String) async throws {
         let result = try await Tool.run(
             Tool.built("Properties"), ["--case", capture])
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 
-    @Test func aCaseThatNobodyCanReadIsAWrongUse() async throws {
+    @Test func invalidCaseIsAUsageError() async throws {
         let result = try await Tool.run(Tool.built("Properties"), ["--case", "push avi"])
         #expect(result.status == 64)
     }

@@ -191,11 +191,14 @@ struct ReadmeTests {
     }
 
     @Test func planesAreSeenInAScope() async throws {
+        var count = 0
         for try await frame in try PipelineVideoSource(
             "videotestsrc num-buffers=1 ! video/x-raw,format=I420"
         ).frames() {
             try Example.planes(frame)
+            count += 1
         }
+        #expect(count == 1)
     }
 }
 

@@ -24,7 +24,7 @@ struct WildTests {
         #expect(!output.contains("without a word"), "\(output)")
     }
 
-    @Test func anEntryThatNobodyKnowsIsAnError() async throws {
+    @Test func unknownEntryIsAnError() async throws {
         let result = try await Tool.run(Tool.built("Wild"), ["--only", "none"])
         #expect(result.status != 0)
         #expect(result.errors.contains("no entry none"))

@@ -35,7 +35,7 @@ struct FaultSuite {
         }
         let chosen = Promise.all.filter { only.isEmpty || only.contains($0.name) }
         guard !chosen.isEmpty else {
-            complain("no promise of that name; --list tells them")
+            complain("no promise of that name; --list prints all names")
             exit(64)
         }
         exit(await FaultTable(chosen, options).run() ? 0 : 1)

@@ -167,7 +167,7 @@ enum Kills {
     }
 
     /// Returns when the growing file has this many frames with their audio, except the permitted loss,
-    /// or after the hang limit.
+    /// or after the hang limit. Polls, because the victim does not report what it has written.
     private static func settle(_ kind: Kind, _ path: String, having frames: Int) async throws {
         let deadline = ContinuousClock.now + Duration.hangLimit
         while ContinuousClock.now < deadline {

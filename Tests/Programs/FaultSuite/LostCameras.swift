@@ -141,7 +141,8 @@ enum LostCameras {
 }
 
 extension Recording {
-    /// Returns when the file has grown by some frames.
+    /// Returns when the file has grown by some frames. Polls, because another process writes the
+    /// file.
     fileprivate func untilItGrows() async throws {
         func size() -> Int {
             let attributes = try? FileManager.default.attributesOfItem(atPath: order.path)

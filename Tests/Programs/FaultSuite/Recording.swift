@@ -33,7 +33,7 @@ struct Recording: Sendable {
             let line = result.output.split(separator: "\n").last(where: { $0.hasPrefix("report ") })
         else {
             throw Trouble(
-                description: "the victim ended with \(result.status) and told nothing: "
+                description: "the victim ended with \(result.status) without a report: "
                     + result.errors.suffix(500))
         }
         return try JSONDecoder().decode(
@@ -57,7 +57,7 @@ struct Recording: Sendable {
         }
     }
 
-    /// Returns when no frame has been offered for a second.
+    /// Returns when no frame has been offered for a second: a blocked process reports nothing.
     func untilNothingIsOffered() async throws {
         var last = -1
         while offered != last {

@@ -8,7 +8,7 @@ import MediaBridge
 @main
 struct Soak: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "Soak", abstract: "Runs for minutes or hours, and tells what grows.",
+        commandName: "Soak", abstract: "Runs for minutes or hours, and reports what grows.",
         discussion: """
             Resident memory, the heap in use, descriptors, threads and live objects of GStreamer are \
             sampled after a cycle whenever two seconds have passed. A straight line through the samples \

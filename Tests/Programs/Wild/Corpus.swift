@@ -72,7 +72,7 @@ struct Corpus {
         }
         if let only {
             for id in only where !chosen.contains(where: { $0.id == id }) {
-                throw WildError("no entry \(id); --list tells them")
+                throw WildError("no entry \(id); --list prints all entries")
             }
             chosen = chosen.filter { only.contains($0.id) }
         }

@@ -51,7 +51,7 @@ struct Entry: Sendable {
         }
     }
 
-    /// Why a line cannot work, and the words that the error must contain.
+    /// The reason why a line fails, and the text that the error must contain.
     struct Refusal: Decodable, Sendable {
         var why: String
         var words: [String]

@@ -32,7 +32,7 @@ struct WindowWatch {
             let seen: Void? = try? await xev.waitForOutput("(\(name))", within: .seconds(1))
             if seen != nil { return }
         }
-        throw WildError("xev tells nothing of \(display.name)")
+        throw WildError("xev reports nothing for \(display.name)")
     }
 
     /// Parses xev's paragraphs: a size when a window is created or resized, and whether it was mapped.

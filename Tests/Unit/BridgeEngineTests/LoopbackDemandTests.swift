@@ -13,7 +13,7 @@ import Testing
         func stateChanged(_ state: PublicationState) { words.change { $0.append("\(state)") } }
     }
 
-    @Test func aTrackThatNobodyWantsIsNotSent() async throws {
+    @Test func unwantedTrackIsNotSent() async throws {
         let network = LoopbackNetwork()
         let (ears, feedback) = (Ears(), Feedback())
         let anna = try await join("anna", Ears(), network)
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// The limit is the largest requested size. There is none if a receiver accepts any size.
-    @Test func thePublisherHearsTheMostThatIsWanted() async throws {
+    @Test func publisherReceivesTheHighestDemand() async throws {
         let network = LoopbackNetwork()
         let feedback = Feedback()
         let anna = try await join("anna", Ears(), network)
@@ -77,7 +77,7 @@ import Testing
         await anna.leave()
     }
 
-    @Test func aMutedTrackIsRefusedAndToldOfToThoseWhoComeToo() async throws {
+    @Test func mutedTrackIsRefusedAndReportedToLaterUsers() async throws {
         let network = LoopbackNetwork()
         let (one, other, feedback) = (Ears(), Ears(), Feedback())
         let anna = try await join("anna", Ears(), network)

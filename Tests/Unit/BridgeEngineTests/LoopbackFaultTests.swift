@@ -7,7 +7,7 @@ import Testing
 @Suite(.hangGuard, .balanced) struct LoopbackFaultTests {
     private let time = VirtualTimeline()
 
-    @Test func whoIsCutOffStaysAndHearsWhatItMissed() async throws {
+    @Test func interruptedUserStaysAndReceivesMissedEvents() async throws {
         let network = LoopbackNetwork(timeline: time)
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one, network)
@@ -48,7 +48,7 @@ import Testing
         for member in [anna, ben, cleo] { await member.leave() }
     }
 
-    @Test func whoIsCutOffForTooLongIsGone() async throws {
+    @Test func longInterruptionDropsTheUser() async throws {
         let network = LoopbackNetwork(patience: .milliseconds(1500), timeline: time)
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one, network)
@@ -70,7 +70,7 @@ import Testing
         for member in [anna, ben] { await member.leave() }
     }
 
-    @Test func whoIsKickedIsToldSo() async throws {
+    @Test func kickedUserIsNotified() async throws {
         let network = LoopbackNetwork(timeline: time)
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one, network)
@@ -84,7 +84,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aFullChannelAndAnUnreachableNetworkSaySo() async throws {
+    @Test func fullChannelAndUnreachableNetworkAreErrors() async throws {
         let network = LoopbackNetwork(capacity: 2, timeline: time)
         let request = ChannelRequest(channel: "room", userID: "cleo")
         let anna = try await join("anna", Ears(), network)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aTokenIsAskedForAgainAfterAnInterruption(hasFresh: Bool) async throws {
+    func reconnectionRequestsANewToken(hasFresh: Bool) async throws {
         let valid = Observed("first")
         let network = LoopbackNetwork(verifier: verifier(valid), timeline: time)
         let (one, other) = (Ears(), Ears())
@@ -129,10 +129,11 @@ import Testing
             await one.hears(.disconnected(.tokenExpired))
             await other.hears(.left("anna", .dropped))
         }
+        #expect(one.tokens.withLock { $0.isEmpty })
         for member in [anna, ben] { await member.leave() }
     }
 
-    @Test func aTokenIsAskedForAgainBeforeItExpires() async throws {
+    @Test func tokenIsRenewedBeforeItExpires() async throws {
         let valid = Observed("first")
         let network = LoopbackNetwork(
             verifier: verifier(valid, lasting: .milliseconds(100)), timeline: time)

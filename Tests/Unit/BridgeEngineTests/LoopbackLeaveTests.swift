@@ -30,7 +30,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aNameMayBeTakenAnewAndTheOldMembershipIsNotIt() async throws {
+    @Test func reusedUserIDIsANewMembership() async throws {
         let ears = Ears()
         let ben = try await join("ben", ears)
         let old = try await join("anna", Ears())
@@ -49,7 +49,7 @@ import Testing
         for member in [new, ben] { await member.leave() }
     }
 
-    @Test func whoHasLeftHearsNothingMore() async throws {
+    @Test func departedUserReceivesNoEvents() async throws {
         let gate = Gate()
         let ears = Ears { if case .frame = $0 { gate.pass() } }
         let others = Ears()
@@ -130,7 +130,7 @@ import Testing
         await anna.leave()
     }
 
-    @Test func aMembershipThatNobodyHoldsIsDropped() async throws {
+    @Test func unreferencedMembershipIsDropped() async throws {
         let ears = Ears()
         let ben = try await join("ben", ears)
         let lost = Ears()
@@ -171,7 +171,7 @@ import Testing
         #expect(kept || picture == nil)
     }
 
-    @Test func aClosedChannelTellsEverybodyAndNothingFollows() async throws {
+    @Test func closedChannelDisconnectsAllUsers() async throws {
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one)
         let ben = try await join("ben", other)
@@ -197,7 +197,7 @@ import Testing
         #expect(third.words.isEmpty && network.channelNames.isEmpty)
     }
 
-    @Test func aReceiverIsLetGoOfWhenItsChannelIsClosed() async throws {
+    @Test func closedChannelReleasesItsReceivers() async throws {
         weak var receiver: Ears?
         let anna: Member
         do {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard, .balanced) struct LoopbackSlowReceiverTests {
-    @Test func blockedReceiversHarmNobody() async throws {
+    @Test func blockedReceiversDoNotAffectOthers() async throws {
         let network = LoopbackNetwork()
         let gate = Gate()
         var blocked: [Member] = []
@@ -40,7 +40,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func onlyTheOldestFramesGiveWayAndNoWordIsLostOrOvertaken() async throws {
+    @Test func fullQueueDropsOnlyTheOldestFramesAndKeepsEvents() async throws {
         let network = LoopbackNetwork(depth: 4)
         let gate = Gate()
         let ears = Ears { _ in gate.pass() }
@@ -66,7 +66,7 @@ import Testing
         await slow.leave()
     }
 
-    @Test func dropsAreCountedForWhoSentThem() async throws {
+    @Test func dropsAreCountedForTheirSender() async throws {
         let network = LoopbackNetwork(depth: 2)
         let gate = Gate()
         let slow = try await join("slow", Ears { _ in gate.pass() }, network)
@@ -90,7 +90,7 @@ import Testing
         #expect(slow.statistics.incoming.waiting == 0)
     }
 
-    @Test func whoTakesNoWordAtAllIsTakenOutAndHearsWhy() async throws {
+    @Test func receiverWithTooManyPendingEventsIsDropped() async throws {
         let network = LoopbackNetwork()
         let gate = Gate()
         let (ears, others) = (Ears { _ in gate.pass() }, Ears())

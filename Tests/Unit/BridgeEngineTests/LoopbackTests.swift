@@ -15,7 +15,7 @@ import Testing
         return member
     }
 
-    @Test func aNewcomerHearsOfThoseWhoAreThereAndTheyOfHim() async throws {
+    @Test func joiningUserAndPresentUsersSeeEachOther() async throws {
         let (first, second, third) = (Ears(), Ears(), Ears())
         let anna = try await join("anna", "room", first)
         anna.publish(.main)
@@ -56,7 +56,7 @@ import Testing
         #expect(sender.frames.isEmpty)
     }
 
-    @Test func aUserIDIsThereOnce() async throws {
+    @Test func userIDIsUniqueInAChannel() async throws {
         let anna = try await join("anna", "room", Ears())
         let request = ChannelRequest(channel: "room", userID: "anna")
         #expect(await joinError(network, request) == .userIDTaken)
@@ -103,7 +103,7 @@ import Testing
         #expect(network.channelNames.isEmpty && other.channelNames.isEmpty)
     }
 
-    @Test func tracksAreToldOnceAndCarryFramesBetweenTheirBeginningAndTheirEnd() async throws {
+    @Test func tracksAreReportedOnceAndCarryFramesWhilePublished() async throws {
         let ears = Ears()
         let anna = try await join("anna", "room", Ears())
         let ben = try await join("ben", "room", ears)
@@ -125,7 +125,7 @@ import Testing
         await ben.leave()
     }
 
-    @Test func whoIsAloneSendsToNobody() async throws {
+    @Test func onlyUserSendsToNoReceiver() async throws {
         let anna = try await join("anna", "room", Ears())
         anna.publish(.main)
         #expect(anna.send(try frame(), track: .main) == .accepted)

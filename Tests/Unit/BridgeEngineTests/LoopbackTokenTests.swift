@@ -32,7 +32,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aNetworkMayDemandItOfAllAndAnotherOfOne() async throws {
+    @Test func tokensAreRequiredPerNetworkOrPerChannel() async throws {
         let network = LoopbackNetwork(verifier: password("sesame"))
         network.demand(password("barley"), forChannel: "mill")
         #expect(await joinError(network, request("cave")) == .tokenMissing)
@@ -41,7 +41,7 @@ import Testing
         #expect(await joinError(network, request("mill", "barley")) == nil)
     }
 
-    @Test func whoIsRefusedIsHeardOfByNobody() async throws {
+    @Test func refusedUserIsNotReportedToOthers() async throws {
         let network = LoopbackNetwork(verifier: password("sesame"))
         let ears = Ears()
         let ben = try await network.enter(

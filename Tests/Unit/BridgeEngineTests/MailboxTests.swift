@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func theOldestGivesWay() async {
+    @Test func fullMailboxDropsTheOldestItem() async {
         let rig = Rig(depth: 2)
         #expect(rig.mailbox.post(1) == .taken)
         #expect(rig.mailbox.post(2) == .taken)
@@ -43,7 +43,7 @@ import Testing
         #expect(await rig.flow() == [2, 3])
     }
 
-    @Test func whatIsKeptNeedsNoRoomAndStaysInItsPlace() async {
+    @Test func undroppableItemsNeedNoRoomAndKeepTheirOrder() async {
         let rig = Rig(depth: 2)
         for item in 1...3 {
             rig.mailbox.post(item)
@@ -54,7 +54,7 @@ import Testing
         #expect(await rig.flow() == [100, 200, 3, 300, 4])
     }
 
-    @Test func aClosedOneTakesNothingAndDeliversWhatWaits() async {
+    @Test func closedMailboxRefusesItemsAndDeliversTheRest() async {
         let rig = Rig(depth: 2)
         rig.mailbox.post(1)
         rig.mailbox.close()
@@ -65,7 +65,7 @@ import Testing
         #expect(await rig.flow() == [1, 4])
     }
 
-    @Test func anAbandonedOneForgetsWhatWaits() async {
+    @Test func abandonedMailboxDiscardsWaitingItems() async {
         let rig = Rig(depth: 2)
         rig.mailbox.post(1)
         rig.mailbox.post(2, whenFull: .keep)
@@ -74,7 +74,7 @@ import Testing
         #expect(await rig.flow() == [])
     }
 
-    @Test func aSealIsTheLastThatIsTaken() async {
+    @Test func sealIsTheLastItem() async {
         let rig = Rig(depth: 1)
         rig.mailbox.post(1)
         #expect(rig.mailbox.seal(with: 2).verdict == .taken)
@@ -83,7 +83,7 @@ import Testing
         #expect(await rig.flow() == [1, 2])
     }
 
-    @Test func whoPlacesMustWakeOnceForAll() async {
+    @Test func onlyTheFirstItemWakesTheReader() async {
         let rig = Rig(depth: 8)
         #expect(rig.mailbox.place(1).needsWake)
         #expect(!rig.mailbox.place(2).needsWake)

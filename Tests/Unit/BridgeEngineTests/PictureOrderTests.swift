@@ -18,18 +18,18 @@ import Testing
         }
     }
 
-    @Test func decodingTimesTellItAtTheFirstUnit() {
+    @Test func decodingTimesRevealReorderingAtTheFirstUnit() {
         #expect(
             isReordered(shown: [2, 5, 3, 4], decoded: [0, 1, 2, 3]) == [true, true, true, true])
         #expect(isReordered(shown: [0, 1, 2], decoded: [0, 1, 2]) == [false, false, false])
     }
 
-    @Test func timesThatGoBackTellItWhereThereAreNoDecodingTimes() {
+    @Test func decreasingTimestampsRevealReorderingWithoutDecodingTimes() {
         #expect(isReordered(shown: [0, 3, 1, 2]) == [false, false, true, true])
         #expect(isReordered(shown: [0, 1, 2, 3]) == [false, false, false, false])
     }
 
-    @Test func aClockThatBeginsAnewIsNoOtherOrder() {
+    @Test func restartedTimestampsAreNotReordering() {
         #expect(isReordered(shown: [100, 101, 0, 1]) == [false, false, false, false])
         #expect(isReordered(shown: [10, 11, 5, 6], keys: [0, 2]) == [false, false, false, false])
     }

@@ -34,7 +34,7 @@ import Testing
             }.leavesOutFrames)
     }
 
-    @Test func theLowestOfWhatIsAskedForHolds() {
+    @Test func lowestRequestedLimitApplies() {
         let plan = plan(hd) { configuration, limit in
             (configuration.frameRate, limit.frameRate) = (20, 15)
             (configuration.bitRate, limit.bitRate) = (900_000, 1_200_000)

@@ -14,7 +14,7 @@ import Testing
         #expect(missing.isEmpty)
     }
 
-    @Test func theRowsAreTwentyAtLeast() throws {
+    @Test func pageHasAtLeastTwentyRows() throws {
         let rows = try Repository.text(Self.page).split(separator: "\n").filter {
             $0.hasPrefix("| ")
         }
@@ -23,7 +23,7 @@ import Testing
     }
 
     /// `PipelineVideoSource.Configuration.depth in file`: the last component occurs in that file.
-    @Test func whatIsNamedInAFileStandsThere() throws {
+    @Test func namedDeclarationsExistInTheirFiles() throws {
         let text = try Repository.text(Self.page)
         let named = text.matches(of: /`([A-Z][\w.]+)` in `([^`]+\.swift)`/)
         #expect(named.count > 3)

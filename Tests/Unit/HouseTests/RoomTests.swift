@@ -32,7 +32,7 @@ import Testing
         #expect(rooms.knots == ["Lower uses Engine of Upper", "Upper uses Queue of Lower"])
     }
 
-    @Test func aWayRoundIsFound() {
+    @Test func dependencyCycleIsFound() {
         let rooms = Rooms([
             ("A", "struct First { let b: Second }"), ("B", "struct Second { let c: Third }"),
             ("C", "struct Third { func a() -> First? { nil } }"),
@@ -40,7 +40,7 @@ import Testing
         #expect(rooms.knots.count == 3)
     }
 
-    @Test func whatCommentsAndTextsNameIsNotUsed() {
+    @Test func namesInCommentsAndStringsAreIgnored() {
         let rooms = Rooms([
             ("Upper", "struct Engine { let queue: Queue }"),
             ("Lower", "struct Queue {}  // for the Engine\nlet text = \"Engine\""),

@@ -30,7 +30,7 @@ struct DirectoryTests {
         return directory
     }
 
-    @Test func whatIsPublishedIsToldWithItsMutes() throws {
+    @Test func publishedTracksAreReportedWithTheirMuteState() throws {
         var directory = Directory(own: "anna")
         directory.add([
             try publisher("ben", video: "", audio: "muted"), try publisher("anna", video: ""),
@@ -50,7 +50,7 @@ struct DirectoryTests {
         #expect(directory.settle().isEmpty)
     }
 
-    @Test func theReasonForLeavingIsTold() throws {
+    @Test func reasonForLeavingIsReported() throws {
         var quit = directory(try publisher("ben"))
         quit.note(departing: "ben")
         quit.remove("ben")

@@ -4,7 +4,7 @@ import Testing
 
 /// Tokens that Janus accepts.
 struct JanusTokensTests {
-    @Test func tokensAreThoseOfJanus() throws {
+    @Test func tokensMatchJanusTokens() throws {
         let tokens = try JanusTokens(secret: "key")
         let token = try tokens.token(
             channel: "hall", validFor: .seconds(10), now: Date(timeIntervalSince1970: 1_000_000))

@@ -23,7 +23,7 @@ struct SignallingTextTests {
         "ws://[::1", "ws://[::1]x", "ws://user:password@host", "ws://ho st", "ws://host/\r\nX: y",
         "ws://:80", "ws://höst",
     ])
-    func whatIsNoAddressIsRefused(text: String) { #expect(ServerAddress(text) == nil) }
+    func invalidAddressIsRefused(text: String) { #expect(ServerAddress(text) == nil) }
 
     @Test func silenceIsNoticedWithinThreeSeconds() {
         let limits = WebSocketLimits()
@@ -55,5 +55,7 @@ struct SignallingTextTests {
         #"{"janus":"event","sender":99999999999999999999}"#,
         String(repeating: "[", count: 100_000), "\u{0}",
     ])
-    func whatIsNoMessageIsNone(text: String) { #expect(JanusMessage([UInt8](text.utf8)) == nil) }
+    func invalidMessagesAreIgnored(text: String) {
+        #expect(JanusMessage([UInt8](text.utf8)) == nil)
+    }
 }

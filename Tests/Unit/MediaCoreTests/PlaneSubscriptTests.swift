@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// What a source must implement, and what is optional.
+/// The required and the optional methods of a source.
 @Suite struct SourceDefaultsTests {
     private final class Least: VideoSource {
         var consumer: (any VideoFrameConsumer)?
@@ -45,7 +45,7 @@ import Testing
         func shouldStop() {}
     }
 
-    @Test func aSourceThatOpensNothingNeedNotSaySo() throws {
+    @Test func initializeIsOptionalForASource() throws {
         let (source, sound): (any VideoSource, any AudioSource) = (Least(), LeastSound())
         #expect(try source.shouldInitialize())
         #expect(try sound.shouldInitialize())

@@ -73,7 +73,7 @@ import Testing
         #expect([VideoRenderMode.hidden, .fit].map(\.rawValue) == [1, 2])
     }
 
-    @Test func whatIsNotAskedForIsNoConversion() {
+    @Test func emptyConversionChangesNothing() {
         let format = VideoFormat(.i420, width: 5, height: 3)
         var wide = format
         wide.pixelAspectRatio = VideoFormat.Rational(16, 15)

@@ -37,7 +37,7 @@ import Testing
 
     private struct Refusal: Error, Equatable { let number: Int }
 
-    @Test func whatTheBodyThrowsComesOut() throws {
+    @Test func errorInTheBodyIsRethrown() throws {
         var frame = VideoFrame(try gray(), runningTime: .zero)
         #expect(throws: Refusal(number: 1)) {
             try frame.withPlanes { _ in throw Refusal(number: 1) }

@@ -2,7 +2,7 @@ import MediaCore
 import Testing
 
 @Suite struct VideoPlaneLayoutTests {
-    @Test func theBytesOfARowLeaveItsPaddingOut() {
+    @Test func rowBytesExcludePadding() {
         let plane = VideoPlaneLayout(offset: 0, stride: 64, rows: 2, width: 10, pixelStride: 4)
         #expect(plane.rowBytes == 40)
     }

@@ -42,7 +42,7 @@ struct ConnectionTableTests {
         #expect(table.admit(5, from: other) == .admitted)
     }
 
-    @Test func thisMachineMayStandForOthers() {
+    @Test func localConnectionsHaveNoPerAddressLimit() {
         var table = Table(limit: 4, limitPerAddress: 1)
         for id in 1...4 { #expect(table.admit(id, from: .local) == .admitted) }
     }

@@ -66,7 +66,7 @@ import Testing
         #expect(report.outputs["viewers"]?.frames ?? 0 >= 5)
     }
 
-    @Test func reorderedPicturesAreEncodedAnewForViewers() async throws {
+    @Test func reorderedFramesAreReencodedForViewers() async throws {
         let capture =
             "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 "
             + "! x264enc bframes=2 b-adapt=false key-int-max=15 threads=1 ! h264parse"
@@ -179,7 +179,7 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
-    @Test func anAddressThatIsTakenIsTold() async throws {
+    @Test func addressInUseIsReported() async throws {
         let listener = try LocalListener()
         let result = try await Tool.run(
             Tool.gstBridge,
@@ -188,7 +188,7 @@ import Testing
         #expect(result.errors.contains("Address already in use"))
     }
 
-    @Test func otherMachinesNeedATokenUnlessToldOtherwise() async throws {
+    @Test func remoteClientsNeedATokenByDefault() async throws {
         let arguments = ["share", "--capture", Self.capture, "--listen", ":0"]
         _ = try await serve(arguments) { process, url in
             #expect(process.errors.contains("/#token="))

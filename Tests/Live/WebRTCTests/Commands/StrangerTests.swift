@@ -62,7 +62,7 @@ import Testing
     ]
 
     /// Endless requests, oversized bodies, and a client that reads no responses.
-    @Test func floodsAreCutOffAndFillNoMemory() async throws {
+    @Test func floodsAreCutOffWithoutMemoryGrowth() async throws {
         try await serve { process, port in
             let before = try process.peakMemory
             for (beginning, part) in Self.floods {
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// More silent connections than the limit: idle connections time out and make room for new ones.
-    @Test func silentConnectionsKeepNobodyOutForLong() async throws {
+    @Test func idleConnectionsTimeOut() async throws {
         try await serve { process, port in
             let connections = try await blocking {
                 try (0..<400).map { number in
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Connections of one client do not block new ones: the longest-idle connection is closed.
-    @Test func keptConnectionsYieldToNewOnes() async throws {
+    @Test func longestIdleConnectionIsClosedForANewOne() async throws {
         try await serve { _, port in
             let connections = try await blocking {
                 try (0..<256).map { _ in

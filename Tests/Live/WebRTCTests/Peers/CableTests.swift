@@ -7,7 +7,7 @@ import Testing
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CableTests {
-    @Test func mediaComesBackByItselfAndRecordingsAreWhole() async throws {
+    @Test func mediaResumesAfterCableLossAndRecordingsAreComplete() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)

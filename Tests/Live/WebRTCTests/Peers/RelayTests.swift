@@ -23,7 +23,7 @@ struct RelayTests {
         }
     }
 
-    @Test func whatIsSharedIsPlayed() async throws {
+    @Test func sharedMediaIsPlayedThroughARelay() async throws {
         try await withRelay { network, turn, _ in
             let share = try await ServingProgram(
                 ["share", "--capture", Self.capture], on: network.server)
@@ -43,7 +43,7 @@ struct RelayTests {
         }
     }
 
-    @Test func whatIsSentIsReceived() async throws {
+    @Test func sentMediaIsReceivedThroughARelay() async throws {
         try await withRelay { network, turn, directory in
             let receive = try await ServingProgram(
                 ["receive", "--record", directory.path], on: network.server)

@@ -30,7 +30,7 @@ import Testing
         return configuration
     }
 
-    @Test func aSinkThatHasEndedHoldsNothingOfItsBridge() async throws {
+    @Test func endedSinkReleasesItsBridge() async throws {
         final class Token: Sendable {}
         weak var held: Token?
         let sink = try WHIPSink("http://127.0.0.1:1/whip", configuration: Self.configuration)

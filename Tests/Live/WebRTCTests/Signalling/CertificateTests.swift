@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aSourceIsToldWhichServerAndWhy() async throws {
+    @Test func sourceErrorNamesTheServerAndTheCause() async throws {
         try await withServer { server in
             let source = try WHEPSource("https://\(server)/whep?secret=1", token: "tok")
             let error = try await #require(throws: PipelineError.self) {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aSinkIsToldWhichServerAndWhy() async throws {
+    @Test func sinkErrorNamesTheServerAndTheCause() async throws {
         try await withServer { server in
             let engine = MediaEngine()
             let events = engine.events

@@ -16,7 +16,7 @@ import Testing
         return WebRTCServer(configuration)
     }
 
-    @Test func whatAProgramPublishesIsWatchedAtItsAddress() async throws {
+    @Test func publishedMediaIsPlayedAtItsAddress() async throws {
         let server = Self.server()
         let engine = MediaEngine(transport: server)
         try await engine.setVideoSource(
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["8080", "127.0.0.1:99999", "host.example:80", "[::1", "unix:", ""])
-    func aTextThatIsNoAddressIsRefused(address: String) async throws {
+    func invalidListenAddressIsRefused(address: String) async throws {
         let error = try await #require(throws: PipelineError.self) {
             try await Self.server().listen(on: address)
         }
@@ -56,7 +56,7 @@ import Testing
         #expect(error.description.contains("IPV4:PORT"))
     }
 
-    @Test func anAddressThatIsTakenIsToldInTheSystemsWords() async throws {
+    @Test func addressInUseErrorContainsTheSystemError() async throws {
         let other = try LocalListener()
         let error = try await #require(throws: PipelineError.self) {
             try await Self.server().listen(on: "127.0.0.1:\(other.port)")
@@ -65,7 +65,7 @@ import Testing
         #expect(error.message.contains("Address already in use"))
     }
 
-    @Test func theSocketOfAPathIsGoneWithItsListener() async throws {
+    @Test func unixSocketIsRemovedWithItsListener() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("bridge.socket")
             let listener = try await Self.server().listen(on: "unix:\(path)")

@@ -74,7 +74,7 @@ import Testing
         #expect(server.requests.last?.fields["authorization"] == "Bearer secret")
     }
 
-    @Test func theTokenGoesToNoOtherOrigin() async throws {
+    @Test func tokenIsNotSentToAnotherOrigin() async throws {
         let other = try ScriptedServer { _ in .answer }
         let target = other.url
         let first = try ScriptedServer { _ in
@@ -103,7 +103,7 @@ import Testing
         #expect(server.requests.map(\.method) == ["POST", "DELETE", "DELETE"])
     }
 
-    @Test func aCircleOfRedirectsEnds() async throws {
+    @Test func redirectLoopIsAnError() async throws {
         let error = try await failure { _ in .response("307 Moved", ["Location: /whip"]) }
         #expect(error.code == .refused)
     }
@@ -142,13 +142,13 @@ import Testing
         #expect(error.message.contains("text/html"))
     }
 
-    @Test func anEndlessAnswerIsCut() async throws {
+    @Test func endlessResponseIsCutOff() async throws {
         let error = try await failure { _ in .flood }
         #expect(error.code == .refused)
         #expect(error.message.contains("256 KiB"))
     }
 
-    @Test func silenceHasADeadline() async throws {
+    @Test func unansweredRequestTimesOut() async throws {
         let error = try await failure(timeout: .milliseconds(300)) { _ in .silence }
         #expect(error.code == .deadlineExceeded)
     }

@@ -53,7 +53,7 @@ extension CommandTests {
 
         /// A parser of an elementary stream knows when each frame is decoded, but not when it is
         /// presented.
-        @Test func whatHasADecodingTimeAlonePasses() async throws {
+        @Test func unitsWithOnlyADecodingTimePass() async throws {
             try await withTemporaryDirectory { directory in
                 let stream = directory.file("stream.h264")
                 let (bridged, direct) = (directory.file("bridged.ts"), directory.file("direct.ts"))
@@ -129,7 +129,7 @@ extension CommandTests {
         }
 
         /// Only the first part of a frame has a timestamp.
-        @Test func whatContinuesAUnitPassesWithoutATimeOfItsOwn() async throws {
+        @Test func continuationBuffersPassWithoutATimestamp() async throws {
             try await withTemporaryDirectory { directory in
                 let (bridged, direct) = (directory.file("bridged"), directory.file("direct"))
                 let capture =

@@ -32,7 +32,7 @@ extension CommandTests {
         }
 
         @Test(arguments: Film.allCases)
-        func aStreamThatBeginsLateIsThereWhole(film: Film) async throws {
+        func lateStreamIsWrittenCompletely(film: Film) async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await film.make(in: directory)
                 let out = directory.file("out.mkv")
@@ -57,7 +57,7 @@ extension CommandTests {
             }
         }
 
-        @Test func encodedStreamsOfALateDemuxerAreThereWhole() async throws {
+        @Test func encodedStreamsOfALateDemuxerAreWrittenCompletely() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await Film.flvmux.make(in: directory)
                 let ended = try await GstBridge.run(
@@ -79,7 +79,7 @@ extension CommandTests {
                 ("text/x-raw ! appsink name=text", "text", "audio/x-opus"),
                 ("queue ! vp8dec ! appsink name=late", "late", "video/x-h264"),
             ])
-        func aDecoderOfNoStreamThatThereIsFailsTheRun(
+        func decoderOfAMissingStreamFailsTheRun(
             branch: String, stream: String, type: String
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -113,7 +113,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["decodebin", "decodebin3"])
-        func aFilmWithoutSoundFailsWhereSoundIsNamed(decoder: String) async throws {
+        func namingAMissingAudioStreamFailsTheRun(decoder: String) async throws {
             try await withTemporaryDirectory { directory in
                 var clip = Clip()
                 clip.hasAudio = false
@@ -155,7 +155,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["matroskamux", "avimux"])
-        func aFileIsNotCutOffBecauseAStreamThatNobodyTakesIsLonger(muxer: String) async throws {
+        func unusedStreamDoesNotTruncateTheFile(muxer: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("film")
                 try await Tool.check(

@@ -68,7 +68,7 @@ extension CommandTests {
             }
         }
 
-        @Test func noFileIsMadeThatRunsAsItsOwner() async throws {
+        @Test func setuidFilesCannotBeCreated() async throws {
             try await withBox { box in
                 let attempts = [
                     "attack-set-user-file=\(box.path)/a", "attack-set-user-node=\(box.path)/b",
@@ -103,7 +103,7 @@ extension CommandTests {
             }
         }
 
-        @Test func neitherMemoryNorEnvironmentOfOthersIsTold() async throws {
+        @Test func memoryAndEnvironmentOfOtherProcessesAreUnreadable() async throws {
             try await withBox { box in
                 let pid = ProcessInfo.processInfo.processIdentifier
                 let attempts = ["environ", "maps"].map {
@@ -143,7 +143,7 @@ extension CommandTests {
         }
 
         @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
-        func nothingIsTypedIntoATerminal() async throws {
+        func inputCannotBeInjectedIntoATerminal() async throws {
             try await withBox { box in
                 let attempts = ["attack-type=1", "attack-type-high=1"]
                 let free = try await terminal(["--nothing"] + attempts)

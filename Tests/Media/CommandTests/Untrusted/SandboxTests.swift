@@ -18,7 +18,7 @@ extension CommandTests {
             return result.output.split(separator: "\n")
         }
 
-        @Test func outsideNothingIsReadWrittenOrChanged() async throws {
+        @Test func filesOutsideTheDirectoryAreInaccessible() async throws {
             try await withBox { box in
                 let before = try box.outside
                 let secret = box.out + "/secret"
@@ -64,7 +64,7 @@ extension CommandTests {
         }
 
         /// Attacks that the list of elements would have refused.
-        @Test func pipelinesThatNobodyJudgedDoNoHarmEither() async throws {
+        @Test func pipelinesWithoutAPolicyCheckAreContained() async throws {
             try await withBox { box in
                 let before = try box.outside
                 let attacks = [

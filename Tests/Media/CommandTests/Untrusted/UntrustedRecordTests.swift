@@ -40,7 +40,7 @@ extension CommandTests {
             }
         }
 
-        @Test func itsStringsAreJudged() async throws {
+        @Test func pipelineStringsAreCheckedByThePolicy() async throws {
             try await withBox { box in
                 let ended = try await GstBridge.run([
                     "record", "--untrusted", box.path, "--capture", "v4l2src", "a.mkv",

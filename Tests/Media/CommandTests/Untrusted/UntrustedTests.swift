@@ -11,7 +11,7 @@ extension CommandTests {
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
     struct UntrustedTests {
         @Test(arguments: Attack.all)
-        func anAttackWritesNothingAndReachesNobody(attack: Attack) async throws {
+        func attackWritesNoFileAndOpensNoConnection(attack: Attack) async throws {
             try await withBox { box in
                 let before = try box.outside
                 let ended = try await box.run(
@@ -46,7 +46,7 @@ extension CommandTests {
         }
 
         @Test(arguments: HonestString.all)
-        func honestWorkIsDone(honest: HonestString) async throws {
+        func permittedPipelinesRun(honest: HonestString) async throws {
             try await withBox { box in
                 let before = try box.outside
                 let ended = try await box.run(
@@ -99,7 +99,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["/no/such/directory", "/", "/etc/passwd"])
-        func aDirectoryThatIsNoneIsToldBeforeAnythingRuns(directory: String) async throws {
+        func missingDirectoryIsReportedBeforeTheRun(directory: String) async throws {
             let ended = try await GstBridge.run([
                 "run", "--untrusted", directory, "--capture", Attack.picture,
             ])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Strings whose words are not what they look like, and names that a terminal would interpret.
+    /// Strings that GStreamer splits unexpectedly, and names with terminal escape sequences.
     @Suite(
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
@@ -84,7 +84,7 @@ extension CommandTests {
                 "fakesrc !video/x-raw,a=!shmsink", "shmsink\u{b}", "fakesrc !\u{c}shmsink",
                 "t.shmsink shmsink", "}shmsink", ";shmsink", ",shmsink", "[shmsink", "é shmsink",
             ])
-        func whatIsNotAllowedIsNotEvenMade(text: String) async throws {
+        func forbiddenElementsAreNeverCreated(text: String) async throws {
             try await withTemporaryDirectory { directory in
                 var configuration = PipelineVideoSource.Configuration()
                 configuration.untrusted = try UntrustedPolicy(directory: directory.path)

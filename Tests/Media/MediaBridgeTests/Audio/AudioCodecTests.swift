@@ -54,13 +54,13 @@ struct AudioCodecTests {
 
     private static let codecs: [AudioCodec] = [.opus, .alaw, .mulaw]
 
-    @Test func thoseThatBrowsersDecodeAreThere() {
+    @Test func browserCodecsAreAvailable() {
         #expect(backend.encodableAudioCodecs == [.opus, .mulaw, .alaw])
     }
 
     /// Encodes 10 ms frames without those with the given numbers. Later frames keep their times.
     @Test(arguments: codecs, [[50], [50, 51, 52], [10, 20, 30, 40, 50], Array(20..<60)])
-    func whatIsMissingIsSilence(codec: AudioCodec, missing: [Int]) throws {
+    func missingAudioBecomesSilence(codec: AudioCodec, missing: [Int]) throws {
         let whole = try frames(every: 480)
         let rest = whole.indices.filter { !missing.contains($0) }.map { whole[$0] }
         let (expected, came) = (try units(codec, whole), try units(codec, rest))
@@ -185,7 +185,7 @@ struct AudioCodecTests {
     }
 
     @Test(arguments: codecs, [UInt64](1...10))
-    func noBytesEndADecoder(codec: AudioCodec, seed: UInt64) throws {
+    func invalidBytesDoNotEndADecoder(codec: AudioCodec, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let good = try units(codec, frames(seconds: 0.5))
         let decoder = try backend.makeAudioDecoder(codec)
@@ -204,7 +204,7 @@ struct AudioCodecTests {
         #expect(Double(heard.count) / Double(decoded[0].format.sampleRate) >= 0.4)
     }
 
-    @Test func aCodecThatNobodyKnowsIsNamed() throws {
+    @Test func unknownCodecIsNamed() throws {
         let speex = AudioCodec(rawValue: "audio/x-speex")
         let none = #expect(throws: PipelineError.self) {
             try backend.makeAudioEncoder(AudioEncoderSettings(speex))
@@ -225,7 +225,7 @@ struct AudioCodecTests {
     }
 
     /// An independent check: ffmpeg decodes the units from a file.
-    @Test func ffmpegHearsTheUnits() async throws {
+    @Test func ffmpegDecodesTheUnits() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("sine.mkv")
             let sink = try PipelineAudioSink("opusparse ! matroskamux ! filesink location=\(path)")

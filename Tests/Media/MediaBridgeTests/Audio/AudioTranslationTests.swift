@@ -68,7 +68,7 @@ struct AudioTranslationTests {
     }
 
     @Test(arguments: ["U8", "U16LE", "U16BE", "U18LE", "U20BE", "U24LE", "U24_32BE", "U32LE"])
-    func ourSilenceIsTheirs(name: String) async throws {
+    func silenceMatchesGStreamersSilence(name: String) async throws {
         let theirs = try #require(
             try await frames(
                 "audiotestsrc num-buffers=1 samplesperbuffer=16 wave=silence ! "
@@ -79,7 +79,7 @@ struct AudioTranslationTests {
         #expect(try ours.bytes == theirs.bytes)
     }
 
-    @Test func aPulledFrameGoesBackAsTheVeryBufferItIs() async throws {
+    @Test func pulledFrameIsPushedBackAsTheSameBuffer() async throws {
         let frame = try #require(
             try await frames("audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,channels=2")
                 .first)

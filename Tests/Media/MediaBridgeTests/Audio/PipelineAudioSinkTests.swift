@@ -40,7 +40,7 @@ struct PipelineAudioSinkTests {
         }
     }
 
-    @Test func fivePointOneGoesThroughUnharmed() async throws {
+    @Test func fivePointOneKeepsItsChannels() async throws {
         try await withTemporaryDirectory { directory in
             let (original, copy) = (directory.file("in.mka"), directory.file("out.mka"))
             var arguments = ["-v", "error"]
@@ -143,7 +143,7 @@ struct PipelineAudioSinkTests {
         }
     }
 
-    @Test func soundThatNobodyWritesDelaysTheEndForTheStallTimeout() async throws {
+    @Test func unwrittenAudioDoesNotBlockTheEnd() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             var configuration = PipelineVideoSink.Configuration()

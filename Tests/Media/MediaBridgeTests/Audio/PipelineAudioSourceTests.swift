@@ -64,7 +64,7 @@ struct PipelineAudioSourceTests {
         #expect(error?.code == .notFound)
     }
 
-    @Test func aConsumerGetsAllAndIsToldOfTheEnd() async throws {
+    @Test func consumerReceivesAllSamplesAndTheEnd() async throws {
         let source = try PipelineAudioSource(
             "audiotestsrc num-buffers=20 samplesperbuffer=480 ! audio/x-raw,rate=48000")
         for _ in 0..<2 {
@@ -103,7 +103,7 @@ struct PipelineAudioSourceTests {
         }
     }
 
-    @Test func soundThatNobodyAskedForHoldsNothingUp() async throws {
+    @Test func unreadAudioDoesNotBlockVideo() async throws {
         let film = try PipelineVideoSource(
             "videotestsrc num-buffers=200 ! video/x-raw,width=16,height=16 ! appsink name=video "
                 + "audiotestsrc num-buffers=2000 ! appsink name=audio")

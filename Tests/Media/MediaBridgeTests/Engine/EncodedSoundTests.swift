@@ -130,7 +130,7 @@ import Testing
         #expect(times == times.sorted() && !times.isEmpty)
     }
 
-    @Test func soundThatNobodyHearsIsNotDecoded() async throws {
+    @Test func audioWithoutListenersIsNotDecoded() async throws {
         let receiver = try await listener(nil)
         let events = receiver.events
         let sender = try await sender()
@@ -171,7 +171,7 @@ import Testing
         #expect(await sender.statistics.outgoingAudio.delivered == 40)
     }
 
-    @Test func aCodecThatTheChannelDoesNotCarryIsToldOnce() async throws {
+    @Test func codecThatTheChannelDoesNotCarryIsReportedOnce() async throws {
         var configuration = AudioEncoderConfiguration()
         configuration.codec = .init(rawValue: "audio/x-speex")
         let sender = try await sender(configuration)
@@ -191,7 +191,7 @@ import Testing
         await sender.shutDown()
     }
 
-    @Test func theOthersHearOfAMutedMicrophone() async throws {
+    @Test func mutedMicrophoneIsReportedToOtherUsers() async throws {
         let receiver = try await listener(nil)
         let events = receiver.events
         let sender = try await sender()
@@ -315,7 +315,7 @@ import Testing
     }
 
     /// A sender of an arbitrary kind, whose bytes are not Opus.
-    @Test func damagedUnitsAreCountedAndToldOnce() async throws {
+    @Test func damagedUnitsAreCountedAndReportedOnce() async throws {
         final class Silent: ChannelReceiver {
             func userJoined(_ user: UserID) {}
             func userLeft(_ user: UserID, reason: OfflineReason) {}

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aSourceOfAnotherSizeBeginsANewFile() async throws {
+    @Test func sourceOfAnotherSizeStartsANewFile() async throws {
         try await withTemporaryDirectory { directory in
             let engine = MediaEngine()
             let first = try PipelineVideoSource(Self.camera("ball", width: 64))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aRecorderWhoseDiskFailsHarmsNoPreview() async throws {
+    @Test func recorderWithAFailedDiskDoesNotAffectThePreview() async throws {
         let engine = MediaEngine()
         try await engine.setVideoSource(PipelineVideoSource(Self.camera("ball", width: 64)))
         let screen = Screen()

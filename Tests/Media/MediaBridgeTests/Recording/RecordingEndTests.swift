@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aRecorderThatWasNeverStartedHasNothingToAnswerFor() async throws {
+    @Test func recorderThatWasNeverStartedReportsNoFailure() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             #expect(try await recorder.stop().files.isEmpty)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "webm", "ts"], [true, false])
-    func aFileThatIsNotWhatWasWrittenIsNoSuccess(ending: String, isGone: Bool) async throws {
+    func removedOrReplacedFileIsAFailure(ending: String, isGone: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             let recorder = try Recorder(path)
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: [RecordingContainer.mkv, .mp4, .webm])
-    func aStreamWhoseCodecIsNamedAndThatThereIsNotIsAnError(
+    func configuredCodecWithoutAStreamIsAnError(
         container: RecordingContainer
     ) throws {
         let name = "/tmp/none.\(container.rawValue)"

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: RecordingContainer.allCases)
-    func aUnitThatTheHeaderDoesNotDescribeNeverReachesTheMuxer(
+    func unitThatDoesNotMatchTheHeaderNeverReachesTheMuxer(
         container: RecordingContainer
     ) async throws {
         let vp8 = "video/x-vp8, height=48, width="

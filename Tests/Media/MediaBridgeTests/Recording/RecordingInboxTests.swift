@@ -8,7 +8,7 @@ import Testing
 
 /// The path from encoders to the writer, over a long recording.
 @Suite(.hangGuard) struct RecordingInboxTests {
-    @Test func theWriterIsCalledThroughAsManyFramesAfterManyUnitsAsAfterOne() {
+    @Test func writerCallDepthDoesNotGrowWithTheUnitCount() {
         let queue = SerialQueue(label: "writer")
         let inbox = RecordingInbox(queue: queue)
         let depths = Mutex<[Int]>([])

@@ -31,7 +31,7 @@ import Testing
         #expect((100...102).contains(kept.count))
     }
 
-    @Test func aPreRollWithoutABeginningKeepsNoPictureThatNobodyCanDecode() throws {
+    @Test func preRollWithoutAKeyframeStaysBounded() throws {
         try GStreamer.initialize()
         var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         for index in 0..<1_000 {
@@ -40,7 +40,7 @@ import Testing
         #expect(preRoll.takeAll().count <= 52)
     }
 
-    @Test func aPreRollIsNeverShorterThanAskedForWhereverItsBeginningsAre() throws {
+    @Test func preRollIsNeverShorterThanConfigured() throws {
         try GStreamer.initialize()
         let seed = UInt64.random(in: .min ... .max)
         print("seed \(seed)")

@@ -8,7 +8,7 @@ import Testing
 /// The calls to a recorder, and the frames around them, take effect in their original order.
 @Suite(.hangGuard) struct RecordingOrderTests {
     @Test(arguments: ["mkv", "webm", "mp4", "ts"])
-    func whatWasKeptIsRecordedHoweverSoonTheEndFollowsTheStart(ending: String) async throws {
+    func preRollIsRecordedWhenStopFollowsStartImmediately(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             for run in 0..<8 {
                 var configuration = Recorder.Configuration()

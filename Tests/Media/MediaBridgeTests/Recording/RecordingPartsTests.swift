@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func onlyCopiedSoundThatDoesNotComeIsNotWaitedForAgain(isCopy: Bool) throws {
+    func missingCopiedAudioIsWaitedForOnlyOnce(isCopy: Bool) throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video, .audio])
         interleaver.maximumWait = MediaTime(seconds: 2)
@@ -182,7 +182,7 @@ import Testing
         #expect(place(2.9, .audio) == .drop(.paused) && place(3.1, .audio) == at(1.1))
         timeline.pause()
         timeline.resume()
-        #expect(place(4, .video) == at(2), "a pause that nobody noticed is none")
+        #expect(place(4, .video) == at(2), "a pause without units is not cut out")
     }
 
     @Test(arguments: 1...20)

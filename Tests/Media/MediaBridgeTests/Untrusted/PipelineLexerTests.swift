@@ -50,7 +50,7 @@ import Testing
                 Array(ours.prefix(theirs.count)) == theirs, "seed \(seed): \(text.debugDescription)"
             )
         }
-        #expect(compared > 1000, "the log tells too little: \(compared) words")
+        #expect(compared > 1000, "the log contains too few words: \(compared) words")
     }
 
     private static func word(_ token: PipelineText.Token) -> Word {

@@ -57,7 +57,7 @@ struct BridgingVictim {
         let wish: Wish
 
         struct Thrown: Error, CustomStringConvertible {
-            let description = "the processor was told to throw"
+            let description = "the processor throws as ordered"
         }
 
         func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {

@@ -115,7 +115,7 @@ struct AudioCallTests {
         for engine in [anna, bert] { await engine.shutDown() }
     }
 
-    @Test func whoIsMutedIsNotHeard() async throws {
+    @Test func mutedUserIsNotMixed() async throws {
         let network = LoopbackNetwork()
         let bert = try await join(network, "bert", pushes: false)
         let sink = SoundCollector()

@@ -72,7 +72,7 @@ struct AudioSourceTests {
         func shouldDispose() {}
     }
 
-    @Test func theEndOfASourceThatEndsWithinItsStartIsTold() async throws {
+    @Test func endDuringStartIsReported() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let events = engine.events
         try await engine.setAudioSource(Short())
@@ -84,7 +84,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    @Test func withoutAMicrophoneTheReasonIsToldAndPicturesGoOn() async throws {
+    @Test func missingMicrophoneIsReportedAndVideoContinues() async throws {
         let engine = makeEngine()
         let events = engine.events
         try await engine.enableAudio()
@@ -101,7 +101,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatDoesNotStartLeavesTheOneBefore() async throws {
+    @Test func failedAudioSourceStartKeepsThePreviousSource() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let tone = Tone()
         try await engine.setAudioSource(tone)
@@ -118,7 +118,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatDeliversNothingLeavesTheOneBefore() async throws {
+    @Test func silentAudioSourceKeepsThePreviousSource() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (tone, mute) = (Tone(), Tone())
         try await engine.setAudioSource(tone)
@@ -134,7 +134,7 @@ struct AudioSourceTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatEndsBeforeItsFirstFrameLeavesTheOneBefore() async throws {
+    @Test func audioSourceWithoutFramesKeepsThePreviousSource() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let tone = Tone()
         try await engine.setAudioSource(tone)
@@ -159,7 +159,7 @@ struct AudioSourceTests {
         func shouldStop() {}
     }
 
-    @Test func anEngineThatIsLetGoOfStopsAndDisposesOfItsSource() async throws {
+    @Test func releasedEngineStopsAndDisposesItsSource() async throws {
         let (tone, sink) = (Tone(), SoundCollector())
         weak var gone: MediaEngine?
         do {
@@ -176,7 +176,7 @@ struct AudioSourceTests {
         #expect(gone == nil)
     }
 
-    @Test func silenceOfASourceIsTold() async throws {
+    @Test func stalledAudioSourceIsReportedOnceAndSoIsItsRecovery() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let events = engine.events
         let tone = Tone()
@@ -188,9 +188,11 @@ struct AudioSourceTests {
         engine.time.advance(by: .milliseconds(100))
         await events.first(named: "audioSourceResumed")
         await engine.shutDown()
+        let rest = await events.rest()
+        #expect(rest.count("audioSourceStalled") == 0 && rest.count("audioSourceResumed") == 0)
     }
 
-    @Test func theEndAndAFailureAreTold() async throws {
+    @Test func endAndFailureAreReported() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let events = engine.events
         let tone = Tone()
@@ -206,7 +208,7 @@ struct AudioSourceTests {
         #expect(names.contains("audioSourceFailed"))
     }
 
-    @Test func aSinkThatFailsHarmsNobody() async throws {
+    @Test func failedAudioSinkDoesNotAffectTheEngine() async throws {
         final class Broken: AudioSink {
             func shouldStart() throws { throw Refusal(reason: "no card") }
             func render(_ frame: AudioFrame) {}

@@ -65,7 +65,7 @@ struct AudioTakeOverTests {
         await engine.shutDown()
     }
 
-    @Test func whatTheNewSourceSaysWithinItsStartIsHeard() async throws {
+    @Test func audioDeliveredDuringStartIsMixed() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink) = (Source(), SoundCollector())
         try await engine.setLocalAudioSink(sink)

@@ -85,7 +85,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand], [1, 10, 30])
-    func whatIsLostIsSilenceInItsPlace(timing: Timing, loss: Int) {
+    func lostAudioBecomesSilence(timing: Timing, loss: Int) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.loss, scenario.seconds) = (timing, loss, 12)
         let outcome = scenario.run()
@@ -96,7 +96,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand], [1, 10, 30])
-    func whatIsOvertakenByLessThanTheDelayIsPutRight(timing: Timing, reorder: Int) {
+    func reorderingWithinTheDelayIsCorrected(timing: Timing, reorder: Int) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.reorder, scenario.seconds) = (timing, reorder, 12)
         let outcome = scenario.run()
@@ -158,7 +158,7 @@ struct JitterBufferTests {
         [Float](repeating: value, count: count)
     }
 
-    @Test func whatIsOverTheMaximumIsDroppedDownToTheTarget() {
+    @Test func delayAboveTheMaximumIsDroppedToTheTarget() {
         var buffer = JitterBuffer(sampleRate: 8000, channels: 1, timing: .demand)
         for index in 0..<200 { buffer.add(samples(80).span, at: index * 80, now: 0) }
         // At most one second is buffered, and at least 40 ms of it is kept.
@@ -168,7 +168,7 @@ struct JitterBufferTests {
         #expect(buffer.counts.waiting + buffer.counts.dropped.total == 16000)
     }
 
-    @Test func twiceTheSameIsHeardOnce() {
+    @Test func duplicatePacketsArePlayedOnce() {
         var buffer = JitterBuffer(sampleRate: 8000, channels: 1, timing: .clock)
         for place in [0, 80, 80, 160, 0] { buffer.add(samples(80).span, at: place, now: -320) }
         var mix = [Float](repeating: 0, count: 560)
@@ -195,7 +195,7 @@ struct JitterBufferTests {
         }
     }
 
-    @Test func whatNobodyWaitsForAnyMoreIsCounted() {
+    @Test func abandonedAudioIsCountedAsDropped() {
         var buffer = JitterBuffer(sampleRate: 8000, channels: 2, timing: .demand)
         buffer.add(samples(800).span, at: 0, now: 0)
         buffer.abandon()

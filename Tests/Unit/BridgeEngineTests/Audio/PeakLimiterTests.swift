@@ -8,7 +8,7 @@ import Testing
         return (0..<480).map { amplitude * Float(sin(step * Double(block * 480 + $0))) }
     }
 
-    @Test func whatIsNotTooLoudPassesAsItIs() {
+    @Test func audioBelowFullScaleIsUnchanged() {
         var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
         for block in 0..<10 {
             let before = sine(1, block: block)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTooLoudIsTurnedDownAndNotCutOff() {
+    @Test func audioAboveFullScaleIsAttenuatedNotClipped() {
         var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
         for block in 0..<100 {
             let before = sine(2.5, block: block)
@@ -45,7 +45,7 @@ import Testing
         #expect(quiet.allSatisfy { $0 == 0.1 })
     }
 
-    @Test func noNumberIsNotHeard() {
+    @Test func nanSamplesBecomeSilence() {
         var limiter = PeakLimiter(sampleRate: 48000, channels: 1)
         var samples: [Float] = [.nan, .infinity, 0.5, -.infinity]
         limiter.limit(&samples)

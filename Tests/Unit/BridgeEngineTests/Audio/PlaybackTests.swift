@@ -33,7 +33,7 @@ struct PlaybackTests {
         }
     }
 
-    @Test func whatAUserSaidLastIsHeardAfterHeLeft() async throws {
+    @Test func bufferedAudioIsPlayedAfterTheUserLeft() async throws {
         let bert = try await join("bert", pushes: false)
         let events = bert.events
         try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
@@ -175,7 +175,7 @@ struct PlaybackTests {
         await bert.shutDown()
     }
 
-    @Test func twoThatAreTooLoudTogetherAreTurnedDownAndNotCutOff() async throws {
+    @Test func loudMixIsAttenuatedNotClipped() async throws {
         let carl = try await join("carl", pushes: false)
         try await carl.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let users: [UserID] = ["anna", "bert"]

@@ -21,7 +21,7 @@ struct PlayoutDelayTests {
         }
     }
 
-    @Test func whatComesInTimeIsNotDelayed() {
+    @Test func punctualFramesAreNotDelayed() {
         #expect(delays((0..<100).map { 20 + $0 % 20 }).allSatisfy { $0 == .zero })
     }
 

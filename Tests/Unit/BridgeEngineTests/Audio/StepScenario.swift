@@ -11,7 +11,7 @@ struct StepScenario: CustomStringConvertible {
     /// arrivals.
     var pictures = (late: 20, jitter: 80)
     var sound = (late: 20, jitter: 80)
-    /// Percentage of what is sent.
+    /// Percentage of sent packets.
     var loss = 5
     var frameRate = 25
     var latency = 50

@@ -44,7 +44,7 @@ struct BalanceTests {
         func shouldDispose() {}
     }
 
-    @Test func whatASinkWithAQueueLostWasNotRendered() async throws {
+    @Test func framesDroppedByASinksQueueAreNotCountedAsRendered() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript(), Queueing())
         try await engine.setVideoSource(ScriptedSource(source))
         let id = try await engine.addVideoRenderer(sink, to: .local())
@@ -68,7 +68,7 @@ struct BalanceTests {
         await engine.shutDown()
     }
 
-    @Test func whatASinkOfSoundLostWasNotPlayed() async throws {
+    @Test func framesDroppedByAnAudioSinkAreNotCountedAsPlayed() async throws {
         let clock = TestBackend()
         let (engine, sink) = (makeEngine(clock) { $0.hasVideo = false }, Queueing())
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
@@ -127,7 +127,7 @@ struct BalanceTests {
         #expect("\(statistics)".contains("renderer 1: 5 offered, 5 delivered"))
     }
 
-    @Test func manyThatAreGoneAreOneSum() {
+    @Test func countsOfRemovedObjectsAreSummed() {
         var gone = Departed<Int, EngineStatistics.Remote>()
         for number in 1...200 { gone.add(number, .init(received: number)) }
         #expect(gone.latest.count == 64 && gone.latest[200]?.received == 200)

@@ -11,7 +11,7 @@ import Testing
 struct BlockedObjectsTests {
     private static let many = 300
 
-    @Test func threeHundredRenderersThatHangHarmNobody() async throws {
+    @Test func threeHundredBlockedRenderersDoNotBlockTheEngine() async throws {
         let engine = makeEngine()
         let hang = DispatchSemaphore(value: 0)
         let isHanging = Arrivals(Self.many)
@@ -85,7 +85,7 @@ struct BlockedObjectsTests {
         }
     }
 
-    @Test func aQueueHasAThreadWhateverOthersWaitFor() async {
+    @Test func queueRunsWhileThreeHundredOthersAreBlocked() async {
         let hang = DispatchSemaphore(value: 0)
         let isHanging = Arrivals(Self.many)
         for number in 0..<Self.many {
@@ -103,6 +103,8 @@ struct BlockedObjectsTests {
         await isRun.wait()
         await isDue.wait()
         await hasBeaten.all.wait()
+        // Each wait also returns when the test's deadline cancels it.
+        #expect(isRun.hasHappened && isDue.hasHappened && hasBeaten.all.hasHappened)
         beat.cancel()
         timer.cancel()
         for _ in 0..<Self.many { hang.signal() }

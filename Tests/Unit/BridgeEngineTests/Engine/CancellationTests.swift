@@ -30,7 +30,7 @@ struct CancellationTests {
         await engine.shutDown()
     }
 
-    @Test func whoWaitsForAnothersJoinIsCancelledAndTheOtherIsNot() async throws {
+    @Test func cancellingOneWaiterKeepsTheJoinOfAnother() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         let join = Task {
@@ -46,7 +46,7 @@ struct CancellationTests {
         await engine.shutDown()
     }
 
-    @Test func everythingElseGoesOnWhileAChannelDoesNotAnswer() async throws {
+    @Test func engineWorksWhileAChannelDoesNotAnswer() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         let (a, b, sink, remote) = (
@@ -88,7 +88,7 @@ struct CancellationTests {
         #expect(transport.network.channelNames.isEmpty)
     }
 
-    @Test func aSourceThatIsWaitedForIsGivenUpAndTheOldOneGoesOn() async throws {
+    @Test func cancelledSourceSwitchKeepsTheOldSource() async throws {
         let engine = makeEngine()
         let (a, b, sink) = (SourceScript("A"), SourceScript("B"), SinkScript())
         try await engine.setVideoSource(ScriptedSource(a))

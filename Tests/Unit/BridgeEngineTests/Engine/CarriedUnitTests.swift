@@ -42,7 +42,7 @@ struct CarriedUnitTests {
         return engine.pushExternalEncodedVideoFrame(codec.unit(isKey: isKey, mark: mark))
     }
 
-    @Test func whoTakesUnitsGetsThemAndNothingIsDecoded() async throws {
+    @Test func unitsReachTheirConsumersWithoutDecoding() async throws {
         let engine = try await pushing()
         let sink = UnitSink()
         try await engine.setLocalVideoRenderer(sink)
@@ -60,7 +60,7 @@ struct CarriedUnitTests {
         await engine.shutDown()
     }
 
-    @Test func allWhoWantPicturesShareOneDecoderThatGoesWithTheLast() async throws {
+    @Test func frameConsumersShareOneDecoderUntilTheLastLeaves() async throws {
         let engine = try await pushing()
         let (first, second, recorder) = (SinkScript(), SinkScript(), UnitSink())
         let one = try await engine.addVideoRenderer(ScriptedSink(first), to: .local())
@@ -108,7 +108,7 @@ struct CarriedUnitTests {
         }
     }
 
-    @Test func aSourceIsAskedForAKeyFrameOnceForWhoeverComesLate() async throws {
+    @Test func lateConsumersShareOneKeyframeRequest() async throws {
         let network = LoopbackNetwork()
         let engine = makeEngine(backend, transport: network)
         let camera = Camera()
@@ -232,7 +232,7 @@ struct CarriedUnitTests {
         #expect(recorder.marks == [1, 2, 3, 4])
     }
 
-    @Test func processorsGetPicturesAndSoDoesEverybodyBehindThem() async throws {
+    @Test func processorsAndLaterConsumersGetFrames() async throws {
         struct Pass: VideoProcessor {
             func process(_ frame: consuming VideoFrame) -> VideoFrame? { frame }
         }
@@ -287,7 +287,7 @@ struct CarriedUnitTests {
         #expect(far.decoders.calls == ["make h264", "stop h264"])
     }
 
-    @Test func whoJoinsLateBeginsWithAKeyFrameAndTheSenderIsAsked() async throws {
+    @Test func lateUserStartsWithARequestedKeyframe() async throws {
         let network = LoopbackNetwork()
         let sender = try await pushing(network)
         try await sender.joinChannel("room", userID: "sender")

@@ -19,7 +19,7 @@ struct ChannelLifeTests {
         return (sender, receiver, source)
     }
 
-    @Test func whatNobodyLooksAtIsNotTransported() async throws {
+    @Test func tracksWithoutViewersAreNotSent() async throws {
         let (sender, receiver, source) = try await pair()
         let events = sender.events
         try source.deliver(number: 0)
@@ -40,7 +40,7 @@ struct ChannelLifeTests {
     }
 
     /// The sender is limited to the largest size that renderers request.
-    @Test func theSenderHearsWhatSizeIsOfUse() async throws {
+    @Test func senderReceivesTheRequestedSize() async throws {
         let (sender, receiver, _) = try await pair()
         let events = sender.events
         var options = RendererOptions()
@@ -56,7 +56,7 @@ struct ChannelLifeTests {
     }
 
     /// A source that takes over gets the limit as well, and its removal.
-    @Test func theSourceKeepsToWhatIsOfUse() async throws {
+    @Test func sourceFollowsTheRequestedSize() async throws {
         let (sender, receiver, first) = try await pair()
         let events = sender.events
         func kept() async -> VideoLimit? {
@@ -192,7 +192,7 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    @Test func whoIsKickedHearsWhyAndMayComeAgain() async throws {
+    @Test func kickedUserReceivesTheReasonAndCanRejoin() async throws {
         let (sender, receiver, source) = try await pair()
         let (here, there) = (sender.events, receiver.events)
         network.kick("anna", fromChannel: "room")
@@ -210,7 +210,7 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    @Test func theProgramIsAskedForAnotherToken() async throws {
+    @Test func engineRequestsANewTokenFromTheProgram() async throws {
         let valid = Observed("first")
         network.demand(
             { request throws(EngineError) in

@@ -45,7 +45,7 @@ struct ChannelUseTests {
         await receiver.shutDown()
     }
 
-    @Test func aSourceThatDoesNotStartIsNoMemberOfTheChannel() async throws {
+    @Test func failedSourceStartFailsTheJoin() async throws {
         let network = LoopbackNetwork()
         let (engine, source, sink) = (
             makeEngine(transport: network), SourceScript(), SinkScript()
@@ -85,7 +85,7 @@ struct ChannelUseTests {
         await engine.shutDown()
     }
 
-    @Test func aTransportThatAnswersTooLateKeepsNobodyInTheChannel() async throws {
+    @Test func lateJoinResponseIsLeftAgain() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         let join = Task { try await engine.joinChannel("room", userID: 1, role: .audience) }
@@ -101,7 +101,7 @@ struct ChannelUseTests {
         #expect(await events.rest().count("joined") == 0)
     }
 
-    @Test func aTransportThatDoesNotLetGoIsLeftAllTheSame() async throws {
+    @Test func hangingTransportDoesNotBlockLeaving() async throws {
         let transport = SlowTransport()
         transport.answer.happen()
         transport.holdsOn = true
@@ -123,7 +123,7 @@ struct ChannelUseTests {
         transport.release.happen()
     }
 
-    @Test func aChannelThatGoesIsNotOneThatWasLeft() async throws {
+    @Test func closedChannelIsLeftAndCanBeRejoined() async throws {
         let network = LoopbackNetwork()
         let (engine, source) = (makeEngine(transport: network), SourceScript())
         try await engine.setVideoSource(ScriptedSource(source))
@@ -164,7 +164,7 @@ struct ChannelUseTests {
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func usersThatComeByLeaveNothingBehind() async throws {
+    @Test func departedUsersLeaveNoStatistics() async throws {
         let network = LoopbackNetwork()
         let engine = makeEngine(transport: network)
         try await engine.joinChannel("room", userID: "host", role: .audience)
@@ -211,7 +211,7 @@ struct ChannelUseTests {
         await host.shutDown()
     }
 
-    @Test func whatIsBeingConvertedIsSentBeforeLeaving() async throws {
+    @Test func framesInConversionAreSentBeforeLeaving() async throws {
         let (network, backend) = (LoopbackNetwork(), TestBackend())
         let engine = makeEngine(backend, transport: network)
         let source = SourceScript()

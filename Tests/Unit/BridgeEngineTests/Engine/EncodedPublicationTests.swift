@@ -45,7 +45,7 @@ struct EncodedPublicationTests {
         for member in [ben, cleo] { await member.leave() }
     }
 
-    @Test func whatIsAskedForReachesTheEncoder() async throws {
+    @Test func requestedLimitsReachTheEncoder() async throws {
         let (ben, ears) = try await listen()
         let (engine, source) = try await send()
         var configuration = VideoEncoderConfiguration()
@@ -82,7 +82,7 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    @Test func anEncoderThatFailsIsToldAndReplacedOnRequest() async throws {
+    @Test func failedEncoderIsReportedAndReplacedOnRequest() async throws {
         let (ben, ears) = try await listen()
         let (engine, source) = try await send()
         let events = engine.events
@@ -131,7 +131,7 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    @Test func nothingIsEncodedForNobody() async throws {
+    @Test func nothingIsEncodedWithoutReceivers() async throws {
         let (ben, ears) = try await listen()
         let (engine, source) = try await send()
         let events = engine.events

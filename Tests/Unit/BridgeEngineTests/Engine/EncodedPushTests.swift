@@ -59,7 +59,7 @@ struct EncodedPushTests {
         await engine.shutDown()
     }
 
-    @Test func aDecoderThatIsNotThereIsToldOnce() async throws {
+    @Test func missingDecoderIsReportedOnce() async throws {
         backend.decoders.areMissing = true
         let engine = try await running()
         let events = engine.events

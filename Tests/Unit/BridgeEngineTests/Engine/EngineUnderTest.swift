@@ -1,5 +1,6 @@
 import MediaCore
 import TestSupport
+import Testing
 
 @testable import BridgeEngine
 
@@ -48,9 +49,10 @@ extension MediaEngine {
 }
 
 extension EngineEvents {
-    /// Suspends until an event with this name.
-    func first(named name: String) async {
-        _ = await first { $0.name == name ? true : nil }
+    /// Suspends until an event with this name. Fails the test if the engine shuts down first.
+    func first(named name: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let found: Bool? = await first { $0.name == name ? true : nil }
+        #expect(found == true, "no event \(name)", sourceLocation: sourceLocation)
     }
 }
 

@@ -17,7 +17,7 @@ struct EventTests {
         #expect(kept == (44..<300).map { "\($0)" })
     }
 
-    @Test func everyListenerHearsEverythingFromItsBeginning() async throws {
+    @Test func listenerReceivesEveryEventSinceItsSubscription() async throws {
         let hub = EventHub()
         var listeners: [EngineEvents] = []
         for number in 0..<20 {
@@ -31,7 +31,7 @@ struct EventTests {
         }
     }
 
-    @Test func whoListensNoMoreIsForgotten() async {
+    @Test func endedListenerIsReleased() async {
         let hub = EventHub()
         for _ in 0..<10 { _ = hub.subscribe() }
         let reading = Task { [events = hub.subscribe()] in await events.rest() }
@@ -41,7 +41,7 @@ struct EventTests {
         hub.post(.warning("nobody hears it"))
     }
 
-    @Test func whoComesAfterTheEndHearsNothing() async {
+    @Test func listenerAfterTheEndReceivesNothing() async {
         let engine = makeEngine()
         await engine.shutDown()
         let late = await engine.events.rest()

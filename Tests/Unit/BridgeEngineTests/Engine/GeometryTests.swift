@@ -70,7 +70,7 @@ struct GeometryTests {
     ]
 
     @Test(arguments: cases)
-    func aLocalRendererGetsWhatItAsksFor(_ wanted: Case) async throws {
+    func localRendererGetsItsRequestedFormat(_ wanted: Case) async throws {
         let backend = TestBackend()
         let engine = makeEngine(backend)
         let source = SourceScript(captureType: wanted.camera ? .camera : .unknown)
@@ -92,7 +92,7 @@ struct GeometryTests {
         if wanted.conversion == nil { #expect(shown.storage === original.storage) }
     }
 
-    @Test func nobodyMirrorsARemoteViewOrTheChannelByHimself() async throws {
+    @Test func remoteViewsAndTheChannelAreNotMirroredByDefault() async throws {
         let network = LoopbackNetwork()
         let (backend, far) = (TestBackend(), TestBackend())
         let engine = makeEngine(backend, transport: network)
@@ -125,7 +125,7 @@ struct GeometryTests {
         await other.shutDown()
     }
 
-    @Test func aRemoteRendererMayHaveItsMirror() async throws {
+    @Test func remoteRendererCanBeMirrored() async throws {
         let network = LoopbackNetwork()
         let far = TestBackend()
         let engine = makeEngine(transport: network)
@@ -184,7 +184,7 @@ struct GeometryTests {
         #expect(all.filter { $0.pixelFormat == .i420 }.count == 5)
     }
 
-    @Test func aConversionThatFailsIsTheRenderersThatAskedForIt() async throws {
+    @Test func failedConversionIsReportedForItsRenderer() async throws {
         let backend = TestBackend()
         backend.conversions.failure = Refusal(reason: "no such format")
         let (engine, source) = (makeEngine(backend), SourceScript())

@@ -11,7 +11,7 @@ struct HangTests {
     static let downward = ["shouldStop", "shouldDispose"]
 
     @Test(arguments: upward)
-    func aSourceThatHangsOnTheWayUpIsGivenUp(_ call: String) async throws {
+    func sourceThatHangsDuringStartTimesOut(_ call: String) async throws {
         let engine = makeEngine()
         let (bad, good) = (SourceScript(), SourceScript())
         let hang = bad.block(call)
@@ -23,7 +23,7 @@ struct HangTests {
         #expect(error?.code == .stuck)
         #expect(error?.call == call)
         #expect(engine.sourceTrace.last?.hasSuffix("(stuck)") == true)
-        // While the source hangs, the engine does not call it again, even if it is added once more.
+        // While the source hangs, the engine does not call it again, even if it is set again.
         let again = await #expect(throws: EngineError.self) { try await engine.startPreview() }
         #expect(again?.code == .stuck)
         try await engine.setVideoSource(ScriptedSource(good))
@@ -64,7 +64,7 @@ struct HangTests {
     }
 
     @Test(arguments: downward)
-    func aSourceThatHangsOnTheWayDownIsAnEvent(_ call: String) async throws {
+    func sourceThatHangsDuringStopIsReported(_ call: String) async throws {
         let engine = makeEngine()
         let (bad, good) = (SourceScript(), SourceScript())
         let hang = bad.block(call)
@@ -87,7 +87,7 @@ struct HangTests {
     }
 
     @Test(arguments: upward)
-    func aRendererThatHangsOnTheWayUpKeepsNobody(_ call: String) async throws {
+    func rendererThatHangsDuringStartDoesNotBlockTheEngine(_ call: String) async throws {
         let engine = makeEngine()
         let (source, bad, good) = (SourceScript(), SinkScript(), SinkScript())
         let hang = bad.block(call)
@@ -112,7 +112,7 @@ struct HangTests {
     }
 
     @Test(arguments: ["render", "shouldStop", "shouldDispose"])
-    func aRendererThatHangsIsLeftBehindAtTheEnd(_ call: String) async throws {
+    func hangingRendererIsAbandonedAtShutDown(_ call: String) async throws {
         let engine = makeEngine()
         let (source, bad, good) = (SourceScript(), SinkScript(), SinkScript())
         let hang = bad.block(call)
@@ -133,7 +133,7 @@ struct HangTests {
         #expect(bad.violations == 0)
     }
 
-    @Test func aDefaultSourceThatIsSearchedForEverIsADeadline() async throws {
+    @Test func searchForADefaultSourceTimesOut() async throws {
         let backend = SlowBackend()
         let engine = makeEngine(backend)
         let start = Task { try await engine.startPreview() }

@@ -51,7 +51,7 @@ struct HotSwapFailureTests {
     }
 
     @Test(arguments: Fault.allCases)
-    func theSourceBeforeGoesOn(_ fault: Fault) async throws {
+    func failedSwitchKeepsThePreviousSource(_ fault: Fault) async throws {
         let engine = makeEngine()
         let (a, b, c, sink) = (
             SourceScript("A"), SourceScript("B"), SourceScript("C"), SinkScript()

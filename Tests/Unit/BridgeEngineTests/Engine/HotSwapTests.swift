@@ -86,7 +86,7 @@ struct HotSwapTests {
         #expect(a.calls.filter { $0 == "shouldStart" }.count == 1)
     }
 
-    @Test func thereAndBackAgain() async throws {
+    @Test func switchingBackRestartsTheFirstSource() async throws {
         let (engine, a, b, sink) = (
             makeEngine(), SourceScript("A"), SourceScript("B"), SinkScript()
         )

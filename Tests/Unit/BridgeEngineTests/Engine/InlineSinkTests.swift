@@ -6,7 +6,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// A sink with a queue of its own is called on the thread that delivers the frames.
+/// A sink that has its own queue is called on the thread that delivers the frames.
 @Suite(.hangGuard)
 struct InlineSinkTests {
     /// A sink that can refuse to take frames at once, and can hang.

@@ -44,7 +44,7 @@ struct IsolationTests {
         )
     }
 
-    @Test func aStalledRendererIsToldAndHarmsNobody() async throws {
+    @Test func stalledRendererIsReportedAndDoesNotAffectOthers() async throws {
         let hang = bad.block("render")
         let engine = try await running()
         let events = engine.events
@@ -70,7 +70,7 @@ struct IsolationTests {
         #expect(rest.count("rendererStalled") == 0)
     }
 
-    @Test func aRendererThatIsWaitedForInVainIsWaitedForOnce() async throws {
+    @Test func hangingRendererIsWaitedForOnce() async throws {
         let hang = bad.block("render")
         var options = RendererOptions()
         (options.whenFull, options.depth) = (.wait, 1)
@@ -91,7 +91,7 @@ struct IsolationTests {
         await engine.shutDown()
     }
 
-    @Test func aRendererThatThrowsIsToldOnceAndCounted() async throws {
+    @Test func throwingRendererIsReportedOnceAndCounted() async throws {
         let engine = try await running()
         let events = engine.events
         bad.fail("render")
@@ -115,7 +115,7 @@ struct IsolationTests {
         #expect(codes == [.rendererFailed, .rendererFailed])
     }
 
-    @Test func depthIsWhatWaitsInFrontOfARenderer() async throws {
+    @Test func depthLimitsTheQueueOfARenderer() async throws {
         let hang = bad.block("render")
         var options = RendererOptions()
         options.depth = 2

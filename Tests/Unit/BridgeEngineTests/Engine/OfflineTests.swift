@@ -41,7 +41,7 @@ struct OfflineTests {
         return fast.frames.compactMap(\.runningTime)
     }
 
-    @Test func nothingIsLostAndTwoRunsAreTheSame() async throws {
+    @Test func offlineRunsAreLosslessAndReproducible() async throws {
         let (first, second) = (
             try await run(200, processors: []), try await run(200, processors: [])
         )

@@ -101,7 +101,7 @@ struct ProcessorTests {
         await engine.shutDown()
     }
 
-    @Test func nothingReturnedIsADropThatIsCounted() async throws {
+    @Test func processorReturningNilIsCountedAsADrop() async throws {
         let engine = try await running()
         try await engine.setVideoProcessors(
             [Work { $0.milliseconds.isMultiple(of: 2) ? $0 : nil }, Work.mark("kept")],
@@ -166,7 +166,7 @@ struct ProcessorTests {
         #expect(await events.rest().count("processorFailed") == 0)
     }
 
-    @Test func aFailureNowAndThenIsForgiven() async throws {
+    @Test func occasionalProcessorFailuresAreTolerated() async throws {
         let engine = try await running()
         let count = Counted()
         try await engine.setVideoProcessors(
@@ -185,7 +185,7 @@ struct ProcessorTests {
         await engine.shutDown()
     }
 
-    @Test func aProcessorThatHangsIsLeftBehindAndFramesFlowAgain() async throws {
+    @Test func hangingProcessorIsBypassed() async throws {
         let engine = try await running()
         let events = engine.events
         let (hang, isInside) = (DispatchSemaphore(value: 0), Happening())

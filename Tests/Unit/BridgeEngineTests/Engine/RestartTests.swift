@@ -38,7 +38,7 @@ struct RestartTests {
         await engine.time.expire(.milliseconds(20) * (1 << (number - 1)))
     }
 
-    @Test func aFailureIsToldAndNothingIsStartedByItself() async throws {
+    @Test func failureIsReportedWithoutAnAutomaticRestart() async throws {
         let engine = try await running()
         let (events, news) = (engine.events, engine.events)
         fail()
@@ -55,7 +55,7 @@ struct RestartTests {
         #expect(states == [.failed, .stopped])
     }
 
-    @Test func itIsReopenedAndDeliversAgain() async throws {
+    @Test func failedSourceIsReopenedAndDeliversAgain() async throws {
         let engine = try await running(.some(nil))
         let events = engine.events
         try source.deliver(0)

@@ -8,7 +8,7 @@ struct StallWatchTests {
 
     private func at(_ seconds: Double) -> MediaTime { MediaTime(seconds: seconds) }
 
-    @Test func aStandstillAndItsEndAreToldOnceEach() {
+    @Test func stallAndRecoveryAreReportedOnce() {
         var watch = StallWatch()
         #expect(watch.look(since: at(10), now: at(12), limit: limit) == [])
         #expect(watch.look(since: at(10), now: at(13), limit: limit) == [.stalled])
@@ -19,7 +19,7 @@ struct StallWatchTests {
         #expect(!watch.isStalled)
     }
 
-    @Test func whatWentOnBetweenTwoLooksIsToldAsBoth() {
+    @Test func stallAndRecoveryBetweenTwoChecksAreBothReported() {
         var watch = StallWatch()
         #expect(watch.look(since: at(10), now: at(13), limit: limit) == [.stalled])
         // It moved once, and the next check came late.
@@ -28,14 +28,14 @@ struct StallWatchTests {
         #expect(watch.look(since: at(14), now: at(21), limit: limit) == [])
     }
 
-    @Test func whatHasNotToMoveDoesNotStandStill() {
+    @Test func idleStreamIsNotStalled() {
         var watch = StallWatch()
         #expect(watch.look(since: nil, now: at(100), limit: limit) == [])
         #expect(watch.look(since: at(10), now: at(100), limit: limit) == [.stalled])
         #expect(watch.look(since: nil, now: at(100), limit: limit) == [.resumed])
     }
 
-    @Test func aNewBeginningIsNoEnd() {
+    @Test func restartIsNotReportedAsARecovery() {
         var watch = StallWatch()
         #expect(watch.look(since: at(10), now: at(100), limit: limit) == [.stalled])
         watch.reset()

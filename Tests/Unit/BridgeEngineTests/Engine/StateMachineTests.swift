@@ -59,7 +59,7 @@ struct StateMachineTests {
         await engine.shutDown()
     }
 
-    @Test func initialiseThatSaysNoStopsThereAndNamesTheCall() async throws {
+    @Test func refusedInitialiseFailsAndNamesTheCall() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         script.refuse("shouldInitialize")
         try await engine.setVideoSource(ScriptedSource(script))
@@ -86,7 +86,7 @@ struct StateMachineTests {
         #expect(engine.sourceTrace.last == "source 1: initialize (threw)")
     }
 
-    @Test func aThrowFromStartDisposesAndTellsWhichCall() async throws {
+    @Test func errorInStartDisposesTheSourceAndNamesTheCall() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         script.fail("shouldStart")
         try await engine.setVideoSource(ScriptedSource(script))
@@ -185,7 +185,7 @@ struct StateMachineTests {
         await engine.shutDown()
     }
 
-    @Test func aRendererThatSaysNoWhileTheEngineRunsIsThrown() async throws {
+    @Test func refusalOfARendererIsThrownWhileTheEngineRuns() async throws {
         let (engine, sink) = (makeEngine(), SinkScript())
         sink.refuse("shouldInitialize")
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
@@ -198,7 +198,7 @@ struct StateMachineTests {
         await engine.shutDown()
     }
 
-    @Test func previewIsHeldOnceHoweverOftenItIsAskedFor() async throws {
+    @Test func repeatedStartPreviewCountsOnce() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(script))
         let events = engine.events
@@ -225,7 +225,7 @@ struct StateMachineTests {
         await engine.shutDown()
     }
 
-    @Test func anEngineThatIsLetGoOfStopsAndDisposesOfItsSource() async throws {
+    @Test func releasedEngineStopsAndDisposesItsSource() async throws {
         let script = SourceScript()
         var engine: MediaEngine? = makeEngine(isKept: false)
         try await engine?.setVideoSource(ScriptedSource(script))

@@ -7,7 +7,7 @@ import Testing
 @Suite(.hangGuard, .balanced)
 struct SwapUnderLoadTests {
     @Test(arguments: [MediaPacing.source, .engine])
-    func timesNeverGoBackAndWhatIsNotCountedIsNotLost(_ pacing: MediaPacing) async throws {
+    func timestampsIncreaseAndEveryFrameIsCounted(_ pacing: MediaPacing) async throws {
         let (engine, sink) = (makeEngine(), SinkScript())
         var options = RendererOptions()
         options.whenFull = .wait
@@ -48,7 +48,7 @@ struct SwapUnderLoadTests {
         #expect(sink.violations == 0)
     }
 
-    @Test func renderersThatComeAndGoDisturbNobody() async throws {
+    @Test func addingAndRemovingRenderersDoesNotAffectOthers() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript("A"), SinkScript())
         var options = RendererOptions()
         options.whenFull = .wait

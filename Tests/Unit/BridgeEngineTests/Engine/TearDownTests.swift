@@ -136,7 +136,7 @@ struct TearDownTests {
         #expect(scene.transport.network.channelNames.isEmpty)
     }
 
-    @Test func theSourceIsKeptWhileItRunsAndLetGoAfter() async throws {
+    @Test func sourceIsRetainedWhileItRuns() async throws {
         let (engine, source) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.startPreview()

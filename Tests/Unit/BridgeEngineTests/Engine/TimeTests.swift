@@ -44,7 +44,7 @@ struct TimeTests {
         #expect(sink.frames.count == 2)
     }
 
-    @Test func identicalTimesAreTheMomentsTheyCame() async throws {
+    @Test func identicalTimestampsAreReplacedByArrivalTimes() async throws {
         let (script, sink) = (SourceScript(), SinkScript())
         let engine = try await running(script, sink)
         for _ in 0..<5 {

@@ -19,7 +19,7 @@ struct WatchdogTests {
         return engine
     }
 
-    @Test func silenceIsToldOnceAndSoIsItsEnd() async throws {
+    @Test func stalledSourceIsReportedOnceAndSoIsItsRecovery() async throws {
         let engine = try await running(source)
         let events = engine.events
         try source.deliver(0)
@@ -61,7 +61,7 @@ struct WatchdogTests {
         #expect(sink.frames.contains { $0.storage === next.storage })
     }
 
-    @Test func aStillIsShownThoughNothingEverCame() async throws {
+    @Test func stillImageIsShownBeforeAnyFrame() async throws {
         let still = try PixelBuffer(.i420, size: VideoSize(width: 4, height: 2))
         let engine = try await running(source) { $0.fallback = .still(still) }
         engine.time.advance(by: .seconds(5))
@@ -77,7 +77,7 @@ struct WatchdogTests {
         #expect(first != nil)
     }
 
-    @Test func theNextSourceEndsTheSilence() async throws {
+    @Test func nextSourceEndsTheStall() async throws {
         let engine = try await running(source) { $0.fallback = .lastPicture }
         let events = engine.events
         try source.deliver(0)
@@ -93,7 +93,7 @@ struct WatchdogTests {
         #expect(names.firstIndex(of: true) != nil)
     }
 
-    @Test func aSourceThatEndedIsNotSilent() async throws {
+    @Test func endedSourceIsNotStalled() async throws {
         let engine = try await running(source)
         let events = engine.events
         let news = engine.events
@@ -107,7 +107,7 @@ struct WatchdogTests {
         #expect(all.count("sourceStalled") == 0)
     }
 
-    @Test func aFileWhoseFrameIsHeldIsNotSilent() async throws {
+    @Test func pacedFileSourceIsNotStalled() async throws {
         let file = SourceScript(pacing: .engine)
         let engine = try await running(file)
         let events = engine.events
@@ -121,7 +121,7 @@ struct WatchdogTests {
         #expect(await events.rest().count("sourceStalled") == 0)
     }
 
-    @Test func anEndFromInsideOfStartIsHeard() async throws {
+    @Test func endDuringStartIsReported() async throws {
         source.whenStarted { $0.sourceDidEnd() }
         let engine = makeEngine()
         try await engine.setVideoSource(ScriptedSource(source))
@@ -129,5 +129,6 @@ struct WatchdogTests {
         try await engine.startPreview()
         await events.first(named: "sourceEnded")
         await engine.shutDown()
+        #expect(await events.rest().count("sourceEnded") == 0)
     }
 }

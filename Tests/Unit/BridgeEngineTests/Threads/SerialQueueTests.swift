@@ -68,7 +68,7 @@ struct SerialQueueTests {
         }
     }
 
-    @Test func whatATimerHoldsIsFreedWhenItIsCalledOff() {
+    @Test func cancelledTimerReleasesItsClosure() {
         final class Held: Sendable {}
         weak var held: Held?
         do {
@@ -96,7 +96,7 @@ struct SerialQueueTests {
         timers.forEach { $0.cancel() }
     }
 
-    @Test func aHeartbeatThatIsCalledOffBeatsNoMore() async {
+    @Test func cancelledHeartbeatStops() async {
         let (queue, beats, count) = (SerialQueue(label: "test"), Arrivals(5), Log())
         let heartbeat = Heartbeat(every: .milliseconds(2), on: queue) {
             count.add(0)

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func whatIsUnbrokenPassesAsItIs() throws {
+    @Test func continuousAudioIsUnchanged() throws {
         var continuity = AudioContinuity()
         var out: [AudioFrame] = []
         for index in 0..<100 { out += continuity.feed(try block(index)).frames }
@@ -80,7 +80,7 @@ import Testing
         #expect(continuity.counts.droppedSamples == 960)
     }
 
-    @Test func aGapTooLongStaysAndIsTold() throws {
+    @Test func longGapIsKeptAndReported() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(0))
         let result = continuity.feed(try block(1001))
@@ -113,7 +113,7 @@ import Testing
         #expect((300...480).contains(continuity.counts.insertedSamples))
     }
 
-    @Test func whatIsOffToOneSideForLongIsNoJitter() throws {
+    @Test func constantOffsetIsNotTreatedAsJitter() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(0))
         var corrections: [AudioContinuity.Correction] = []

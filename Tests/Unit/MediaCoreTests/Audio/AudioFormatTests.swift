@@ -6,7 +6,7 @@ import Testing
         ("S16LE", 16, 16), ("S24_32BE", 24, 32), ("S24LE", 24, 24), ("S20LE", 20, 24),
         ("U18BE", 18, 24), ("F64LE", 64, 64), ("U8", 8, 8), ("S8", 8, 8),
     ])
-    func namesTellDepthAndWidth(name: String, depth: Int, width: Int) throws {
+    func formatNamesStateDepthAndWidth(name: String, depth: Int, width: Int) throws {
         let format = try #require(AudioSampleFormat(rawValue: name))
         #expect(format.depth == depth)
         #expect(format.width == width)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["", "S16", "S8LE", "F16LE", "S24_16LE", "F32_32LE", "X16LE", "S16LEE"])
-    func whatIsNoFormatHasNone(name: String) {
+    func unknownNameIsNoFormat(name: String) {
         #expect(AudioSampleFormat(rawValue: name) == nil)
     }
 
@@ -47,7 +47,7 @@ import Testing
         #expect(planar.byteCount(samples: 10) == 240)
     }
 
-    @Test func onlyWhatCanBeIsValid() {
+    @Test func impossibleFormatsAreInvalid() {
         #expect(AudioFormat(sampleRate: 48000, channels: 2).isValid)
         #expect(AudioFormat(sampleRate: 48000, channels: 64).isValid)
         #expect(!AudioFormat(sampleRate: 0, channels: 2).isValid)

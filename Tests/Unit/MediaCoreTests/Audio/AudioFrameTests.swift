@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func wrappedMemoryIsLetGoOfOnceAndNeverWritten() throws {
+    @Test func wrappedMemoryIsReleasedOnceAndNeverWritten() throws {
         let released = Counter()
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
         memory.initializeMemory(as: UInt8.self, repeating: 0)

@@ -43,7 +43,7 @@ struct AnswerTests {
         #expect(text.split(separator: "a=fmtp").count == 2)
     }
 
-    @Test func whatIsInTheBundleIsNotRefused() throws {
+    @Test func bundledMediaLineIsNotRefused() throws {
         let text = SessionDescription.asPeersExpect(
             "v=0\r\nm=video 0 UDP/TLS/RTP/SAVPF 96\r\na=bundle-only\r\na=mid:0\r\n"
                 + "m=audio 0 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\n")

@@ -27,7 +27,7 @@ struct CandidateTextTests {
         "candidate:; 1 udp 1 10.0.0.1 5 typ host",
         "candidate:1 1 udp 1 10.0.0.1 5 typ host é", "candidate:1 1 udp 1 1234 5 typ host",
         "candidate:1 1 udp 1 10.0.0.1 5 typ host " + String(repeating: "x", count: 500),
-    ]) func othersAreNot(text: String) { #expect(!CandidateText.isUsable(text)) }
+    ]) func otherCandidatesAreNotUsable(text: String) { #expect(!CandidateText.isUsable(text)) }
 
     @Test func anyTextIsJudged() {
         var random = SeededGenerator(seed: 7)

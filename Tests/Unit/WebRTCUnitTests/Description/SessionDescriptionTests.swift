@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridgeWebRTC
 
-/// What is read from a peer's session description, and what is forwarded.
+/// Parsing of a peer's session description, and the part that is forwarded.
 struct SessionDescriptionTests {
     private static func text(_ lines: [String]) -> String {
         lines.joined(separator: "\r\n") + "\r\n"
@@ -50,7 +50,7 @@ struct SessionDescriptionTests {
         "v=0\r\n=", "v=0" + String(repeating: "\r\nm=video 9 A 1", count: 65),
         "v=0" + String(repeating: "\r\na=x", count: 2001),
         "v=0\r\n" + String(repeating: "a=xx\r\n", count: 50_000),
-    ]) func whatIsNoDescriptionIsRefused(text: String) {
+    ]) func invalidDescriptionIsRefused(text: String) {
         let error = #expect(throws: PeerError.self) { try SessionDescription(text) }
         #expect(error?.code == .badDescription)
     }
@@ -125,7 +125,7 @@ struct SessionDescriptionTests {
     }
 
     /// Line breaks and the separators of caps are not passed on.
-    @Test(arguments: 1...3) func nothingIsHandedOnUnread(seed: UInt64) throws {
+    @Test(arguments: 1...3) func onlyValidatedLinesAreForwarded(seed: UInt64) throws {
         let offers = ForeignOffers.viewers + ForeignOffers.senders
         let known: Set<Character> = Set(
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

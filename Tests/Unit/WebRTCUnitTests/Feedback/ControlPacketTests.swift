@@ -47,7 +47,7 @@ struct ControlPacketTests {
         #expect(ControlPacket(Self.packet(206, count: 15, full)).estimate == .max)
     }
 
-    @Test func whatIsCutOffIsLeftOut() {
+    @Test func truncatedPacketsAreIgnored() {
         let whole = Self.packet(201, count: 2, [0, 0, 0, 1] + Self.block + Self.block)
         for count in whole.indices {
             #expect(ControlPacket(Array(whole.prefix(count))).reports.isEmpty)

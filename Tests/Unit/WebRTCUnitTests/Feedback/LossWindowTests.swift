@@ -20,7 +20,7 @@ struct LossWindowTests {
         #expect(abs(window.share(at: 5) - 0.1) < 0.001)
     }
 
-    @Test func whatIsLongAgoIsForgotten() {
+    @Test func oldReportsAreForgotten() {
         var window = LossWindow()
         window.note(report(1000, lost: 0), at: 0)
         window.note(report(1050, lost: 25), at: 1)

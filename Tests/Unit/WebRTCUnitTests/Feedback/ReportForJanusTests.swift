@@ -44,7 +44,7 @@ import Testing
         #expect(ControlPacket(Self.adjusted(early)).reports[0].sinceLastReport == 0)
     }
 
-    @Test func whatFollowsAReportStaysAsItIs() {
+    @Test func packetsAfterAReportAreUnchanged() {
         let request: [UInt8] =
             [0x81, 205, 0, 3] + Self.bytes(7) + Self.bytes(Self.pictures) + [0, 5, 0, 1]
         let packet = Self.report([Self.block(Self.pictures, since: 500)]) + request

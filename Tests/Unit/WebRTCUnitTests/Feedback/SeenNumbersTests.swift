@@ -31,7 +31,7 @@ struct SeenNumbersTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test func whatIsOlderThanTheMemoryHasCome() {
+    @Test func numberOlderThanTheWindowCountsAsSeen() {
         let seen = SeenNumbers()
         #expect(seen.isNew(10_000))
         #expect(!seen.isNew(10_000 - 4096))

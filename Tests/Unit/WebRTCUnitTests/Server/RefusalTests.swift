@@ -70,7 +70,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: [nil, "", "whep", "*", "http://host/whep"])
-    func aPathThatIsNoneIsNotFound(path: String?) async {
+    func unknownPathIsNotFound(path: String?) async {
         #expect(await ServedTest().send("GET", path).status == 404)
     }
 
@@ -108,7 +108,7 @@ struct RefusalTests {
         arguments: [
             (PeerError.Code.badDescription, 400), (.nothingInCommon, 406),
             (.deadlineExceeded, 503), (.missingElement, 500), (.failed, 500),
-        ]) func whatTheConnectionRefusesHasAStatus(code: PeerError.Code, status: Int) async throws
+        ]) func connectionErrorsHaveAnHTTPStatus(code: PeerError.Code, status: Int) async throws
     {
         let served = ServedTest()
         let held = try await served.join()
@@ -136,7 +136,7 @@ struct RefusalTests {
 
     // MARK: Other pages
 
-    @Test func pagesOfOthersMayNotWatchWithoutAToken() async throws {
+    @Test func otherOriginsCannotWatchWithoutAToken() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let foreign = await served.post("/whep", ["Origin": "https://evil.example"])
@@ -150,7 +150,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ["evil.example", "evil.example:8080", "localhost.evil.example", "1.2.3.4.5"])
-    func namesOfOthersAreRefusedWithoutAToken(host: String) async {
+    func otherHostNamesAreRefusedWithoutAToken(host: String) async {
         #expect(await ServedTest().send("GET", "/", host: host).status == 421)
         let named = ServedTest { $0.allowedHosts = [host.split(separator: ":")[0].description] }
         #expect(await named.send("GET", "/", host: host).status == 200)
@@ -162,7 +162,7 @@ struct RefusalTests {
         #expect(await ServedTest().send("GET", "/", host: host).status == 200)
     }
 
-    @Test func withATokenPagesOfOthersMayCall() async throws {
+    @Test func otherOriginsCanCallWithAToken() async throws {
         let served = ServedTest { $0.token = "secret" }
         let held = try await served.join()
         let preflight = await served.send(
@@ -180,7 +180,7 @@ struct RefusalTests {
         await held.membership.leave()
     }
 
-    @Test func onlyTheOriginsThatAreAllowedMayCall() async {
+    @Test func onlyAllowedOriginsCanCall() async {
         let served = ServedTest {
             $0.token = "secret"
             $0.allowedOrigins = ["https://a.example"]

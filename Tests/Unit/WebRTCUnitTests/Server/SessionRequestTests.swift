@@ -112,7 +112,7 @@ struct SessionRequestTests {
         await held.membership.leave()
     }
 
-    @Test func thoseWhoConnectAreLimited() async throws {
+    @Test func connectingSessionsAreLimited() async throws {
         let served = ServedTest { $0.maximumConnecting = 1 }
         let held = try await served.join()
         #expect(await served.post("/whep").status == 201)
@@ -133,7 +133,7 @@ struct SessionRequestTests {
         await held.membership.leave()
     }
 
-    @Test func serversAreToldToThoseWhoMayConnect() async {
+    @Test func iceServersAreSentOnlyToAuthorizedClients() async {
         let served = ServedTest {
             $0.token = "secret"
             $0.peerServers = ["turn://u:p@t.example"]

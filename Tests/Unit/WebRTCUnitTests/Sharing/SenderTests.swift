@@ -47,7 +47,7 @@ struct SenderTests {
         #expect(membership.statistics.incoming == statistics.incoming)
     }
 
-    @Test func aSenderThatVanishesIsDropped() async throws {
+    @Test func failedSenderIsReportedAsDropped() async throws {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served, "")
@@ -55,6 +55,11 @@ struct SenderTests {
         peer.observer?.stateChanged(.failed(PeerError(.unreachable, message: "gone")))
         await served.listener.waitFor("left sender-1 dropped")
         await membership.leave()
+        #expect(
+            served.listener.heard.value == [
+                "joined sender-1", "video sender-1", "audio sender-1", "no video sender-1",
+                "no audio sender-1", "left sender-1 dropped",
+            ])
     }
 
     @Test func aSenderThatNeverConnectsIsNoUser() async throws {
@@ -70,7 +75,7 @@ struct SenderTests {
         await membership.leave()
     }
 
-    @Test func aTrackThatNobodyWantsIsNotPassedOn() async throws {
+    @Test func unwantedTrackIsNotForwarded() async throws {
         let served = ServedTest()
         let membership = try await join(served, wantsAll: false)
         let peer = try await sender(served)

@@ -12,7 +12,7 @@ struct SharingTests {
         return peer
     }
 
-    @Test func theEngineSendsUntilTheFirstUnitAndThenWhileSomebodyWatches() async throws {
+    @Test func engineSendsOnlyWhileViewersWatchAfterTheFirstUnit() async throws {
         let served = ServedTest()
         let held = try await served.join()
         await served.listener.waitFor("paused")
@@ -43,7 +43,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    @Test func eachUnitGoesToAllWhoAreConnected() async throws {
+    @Test func eachUnitIsSentToAllConnectedViewers() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let (first, second) = (try await viewer(served), try await viewer(served))
@@ -85,7 +85,7 @@ struct SharingTests {
         await membership.leave()
     }
 
-    @Test func aUnitThatIsNotTakenBreaksTheChainUpToTheNextKeyFrame() async throws {
+    @Test func refusedUnitSkipsUntilTheNextKeyframe() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let peer = try await viewer(served)
@@ -172,7 +172,7 @@ struct SharingTests {
         ([300, 350, 4000], 300), ([10, 20], 100),
     ]
 
-    @Test(arguments: limits) func aSlowMinorityTakesHalfAtMost(viewers: [Int], shared: Int)
+    @Test(arguments: limits) func slowMinorityHalvesTheBitRateAtMost(viewers: [Int], shared: Int)
         async throws
     {
         let served = ServedTest()

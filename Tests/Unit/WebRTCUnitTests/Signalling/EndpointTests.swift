@@ -4,7 +4,7 @@ import Testing
 /// The addresses and tokens of WHIP and WHEP endpoints.
 struct EndpointTests {
     @Test(arguments: ["", "whip", "ftp://host/whip", "http://", "rtsp://host"])
-    func whatIsNoEndpointIsRefused(text: String) {
+    func invalidEndpointIsRefused(text: String) {
         #expect(throws: PeerError.self) { _ = try SignallingClient(text) }
     }
 

@@ -38,7 +38,7 @@ struct FragmentAndLinkTests {
             "", "hello", "a=candidate:1", "a=candidate:1 1 udp 1 \u{7} 5000 typ host",
             "a=candidate:" + String(repeating: "a b c d ", count: 200),
             "v=0\r\ns=-\r\n",
-        ]) func whatIsNoFragmentIsRefused(text: String) throws
+        ]) func invalidFragmentIsRefused(text: String) throws
     {
         let error = try #require(throws: PeerError.self) {
             _ = try TrickleFragment(parsing: text)
@@ -71,7 +71,7 @@ struct FragmentAndLinkTests {
         arguments: [
             "", "host", "http://host", "turn://", "stun://a b", "turn://u:%0A@host",
             "turn://a\"b:c@host", "stun://<>",
-        ]) func whatIsNoServerHasNoLink(server: String)
+        ]) func invalidServerHasNoLink(server: String)
     {
         #expect(ICEServerLink.link(to: server) == nil)
     }
