@@ -49,3 +49,35 @@ struct EngineClock: Sendable {
         }
     }
 }
+
+// MARK: Stalls
+
+/// Detects the start and the end of a stall and reports each once. The time between two checks does
+/// not matter: a stall that ended and began again between them is reported as both changes.
+struct StallWatch {
+    enum Change { case stalled, resumed }
+    /// The start of the stall that was reported; `nil` if none was.
+    private var stalledSince: MediaTime?
+
+    var isStalled: Bool { stalledSince != nil }
+
+    /// Checks for a stall.
+    ///
+    /// - Parameter since: The time of the last progress; `nil` if no progress is expected.
+    /// - Returns: The changes since the last check, in order.
+    mutating func look(since: MediaTime?, now: MediaTime, limit: MediaTime) -> [Change] {
+        var changes: [Change] = []
+        let stands = since.map { now - $0 > limit } ?? false
+        if let stalledSince, !stands || stalledSince != since {
+            self.stalledSince = nil
+            changes.append(.resumed)
+        }
+        if stands, stalledSince == nil {
+            stalledSince = since
+            changes.append(.stalled)
+        }
+        return changes
+    }
+
+    mutating func reset() { stalledSince = nil }
+}
