@@ -1,5 +1,5 @@
 internal import MediaBasics
-internal import MediaCore
+package import MediaCore
 
 /// The engine's running time. It is zero when the engine is created and follows the backend's
 /// clock.
@@ -47,5 +47,55 @@ struct EngineClock: Sendable {
                 room.wait(for: end - timeline.now, on: timeline)
             else { return disposition }
         }
+    }
+}
+
+// MARK: Stalls
+
+/// Detects the start and the end of a stall and reports each once. The time between two checks does
+/// not matter: a stall that ended and began again between them is reported as both changes.
+package struct StallWatch: Sendable {
+    package enum Change: Sendable { case stalled, resumed }
+    /// The start of the stall that was reported; `nil` if none was.
+    private var stalledSince: MediaTime?
+    /// The count at the last check.
+    private var count: Int?
+
+    package init() {}
+
+    package var isStalled: Bool { stalledSince != nil }
+
+    /// Checks for a stall.
+    ///
+    /// - Parameter since: The time of the last progress; `nil` if no progress is expected.
+    /// - Returns: The changes since the last check, in order.
+    mutating func look(since: MediaTime?, now: MediaTime, limit: MediaTime) -> [Change] {
+        var changes: [Change] = []
+        let stands = since.map { now - $0 > limit } ?? false
+        if let stalledSince, !stands || stalledSince != since {
+            self.stalledSince = nil
+            changes.append(.resumed)
+        }
+        if stands, stalledSince == nil {
+            stalledSince = since
+            changes.append(.stalled)
+        }
+        return changes
+    }
+
+    mutating func reset() { stalledSince = nil }
+
+    /// Checks for a stall, for callers that check at intervals as long as a stall: nothing has been
+    /// counted since the last check.
+    ///
+    /// - Parameters:
+    ///   - count: A count that changes with every progress.
+    ///   - isWaiting: Whether progress is expected.
+    package mutating func look(count: Int, isWaiting: Bool = true) -> Change? {
+        let stands = isWaiting && count == self.count
+        self.count = count
+        guard stands != isStalled else { return nil }
+        stalledSince = stands ? .zero : nil
+        return stands ? .stalled : .resumed
     }
 }

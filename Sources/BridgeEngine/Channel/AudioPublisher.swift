@@ -105,8 +105,10 @@ final class AudioPublisher: Sendable {
 
     private func encoder(_ state: inout State) throws -> any AudioEncoder {
         let configuration = state.configuration
-        let settings = AudioEncoderSettings(
-            try codec(configuration), bitRate: configuration.bitRate)
+        let codec = try encodingCodec(
+            configuration.codec, in: publication.codecs, from: backend.encodableAudioCodecs,
+            of: .audio)
+        let settings = AudioEncoderSettings(codec, bitRate: configuration.bitRate)
         if let encoder = state.encoder, let before = state.settings, before.codec == settings.codec
         {
             if before.bitRate != settings.bitRate { encoder.setBitRate(settings.bitRate) }
@@ -124,27 +126,5 @@ final class AudioPublisher: Sendable {
         guard let encoder = state.encoder.take() else { return }
         state.settings = nil
         for unit in (try? encoder.finish()) ?? [] { publication.send(unit) }
-    }
-
-    private func codec(
-        _ configuration: AudioEncoderConfiguration
-    ) throws -> AudioCodec {
-        let carried = publication.codecs
-        let names = carried.map { "\($0)" }.sorted()
-        if let codec = configuration.codec {
-            guard carried.contains(codec) else {
-                throw EngineError(
-                    .invalidArgument, message: "the channel does not carry \(codec)",
-                    advice: names.joined(separator: ", "))
-            }
-            return codec
-        }
-        guard let codec = backend.encodableAudioCodecs.first(where: carried.contains) else {
-            throw EngineError(
-                .invalidState,
-                message: "no encoder found for the audio codecs of the channel",
-                advice: "install an encoder for \(names.joined(separator: " or "))")
-        }
-        return codec
     }
 }

@@ -42,8 +42,7 @@ final class PublicationEncoder: Sendable {
     private final class Output: VideoFrameConsumer {
         let send: @Sendable (EncodedVideoFrame) -> Void
         let onFailure: @Sendable (any Error) -> Void
-        private let owner = Mutex(Owner())
-        private struct Owner { weak var encoder: PublicationEncoder? }
+        let owner = SelfReference<PublicationEncoder>()
 
         init(
             send: @escaping @Sendable (EncodedVideoFrame) -> Void,
@@ -52,20 +51,16 @@ final class PublicationEncoder: Sendable {
             (self.send, self.onFailure) = (send, onFailure)
         }
 
-        func belong(to encoder: PublicationEncoder) {
-            owner.withLock { $0.encoder = encoder }
-        }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-            owner.withLock { $0.encoder }?.made()
+            owner.object?.made()
             send(unit)
             return .accepted
         }
 
         func sourceDidFail(_ error: any Error) {
-            owner.withLock { $0.encoder }?.failed()
+            owner.object?.failed()
             onFailure(error)
         }
     }
@@ -93,7 +88,7 @@ final class PublicationEncoder: Sendable {
         converter = backend.makeConverter()
         state = Mutex(State(request: Request(configuration: configuration)))
         output = Output(send: send, onFailure: onFailure)
-        output.belong(to: self)
+        output.owner.object = self
     }
 
     deinit {
@@ -196,7 +191,8 @@ final class PublicationEncoder: Sendable {
             keyFrameInterval: configuration.keyFrameInterval,
             contentHint: configuration.contentHint ?? hint())
         do {
-            settings.codec = try codec(configuration, in: carried)
+            settings.codec = try encodingCodec(
+                configuration.codec, in: carried, from: backend.encodableCodecs, of: .video)
             var same = settings
             same.bitRate = before?.bitRate ?? 0
             if let present, same == before {
@@ -214,28 +210,6 @@ final class PublicationEncoder: Sendable {
             output.onFailure(error)
             return nil
         }
-    }
-
-    private func codec(
-        _ configuration: VideoEncoderConfiguration, in codecs: Set<VideoCodec>
-    ) throws -> VideoCodec {
-        if let codec = configuration.codec {
-            guard codecs.contains(codec) else {
-                throw EngineError(
-                    .invalidArgument, message: "the channel does not carry \(codec)",
-                    advice: codecs.map { "\($0)" }.sorted().joined(separator: ", "))
-            }
-            return codec
-        }
-        guard let codec = backend.encodableCodecs.first(where: codecs.contains) else {
-            throw EngineError(
-                .invalidState,
-                message: "no encoder found for the video codecs of the channel",
-                advice:
-                    "install an encoder for \(codecs.map { "\($0)" }.sorted().joined(separator: " or "))"
-            )
-        }
-        return codec
     }
 
     /// Counts a unit.

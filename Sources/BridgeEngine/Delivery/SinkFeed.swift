@@ -56,18 +56,12 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         self.clock = clock
         self.queueTimeout = queueTimeout
         self.queue = queue
-        // The mailbox's callback needs this object, which is not initialised yet, so it refers to
-        // it through a box.
-        let reach = Reach()
+        let reference = SelfReference<SinkFeed>()
         mailbox = Mailbox(depth: options.depth, on: queue, of: clock.timeline) { item in
-            guard let feed = reach.feed else { return meter.drops.note(.closed) }
+            guard let feed = reference.object else { return meter.drops.note(.closed) }
             feed.take(item)
         }
-        reach.feed = self
-    }
-
-    private final class Reach: @unchecked Sendable {  // set once, before the first item is posted
-        weak var feed: SinkFeed?
+        reference.object = self
     }
 
     private var policy: Mailbox<Item>.WhenFull {

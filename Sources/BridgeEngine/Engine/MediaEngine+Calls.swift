@@ -105,16 +105,3 @@ struct Overdue {
     weak var host: (any ObjectHost)?
     let identity: ObjectIdentifier
 }
-
-extension Transition.Call {
-    /// The method's name in the protocols.
-    var methodName: String {
-        switch self {
-        case .query: "bufferType"
-        case .initialize: "shouldInitialize"
-        case .start: "shouldStart"
-        case .stop: "shouldStop"
-        case .dispose: "shouldDispose"
-        }
-    }
-}

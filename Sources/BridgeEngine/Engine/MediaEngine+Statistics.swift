@@ -49,13 +49,15 @@ extension MediaEngine {
     /// Reads the counts of stopped objects until every frame is counted, for a second at most: a
     /// delivering thread may be suspended between handing a frame on and counting its outcome.
     ///
-    /// - Parameter isStuck: Whether a receiver hangs in a call, so that its frame stays uncounted.
-    func complete<Counts: WaitingCounts>(
-        unless isStuck: Bool, _ read: () -> Counts
+    /// - Parameters:
+    ///   - isStuck: Whether a receiver hangs in a call, so that its frame stays uncounted.
+    ///   - waiting: Returns the number of frames that receivers hold.
+    func complete<Counts>(
+        unless isStuck: Bool, waiting: (Counts) -> Int, _ read: () -> Counts
     ) async -> Counts {
         await CountWatch.read(
             within: .seconds(1).asDefaultDeadline, on: clock.timeline,
-            until: { isStuck || $0.waiting <= 0 }, read)
+            until: { isStuck || waiting($0) <= 0 }, read)
     }
 
     func counts(of track: LocalTrack, _ id: TrackID, _ now: MediaTime) -> EngineStatistics.Track {
@@ -82,24 +84,14 @@ extension MediaEngine {
         counts.bitRate = track.bitRate.rate(at: now)
         return counts
     }
-
 }
 
-/// Counts that include the number of frames that receivers hold.
-protocol WaitingCounts: Sendable {
-    var waiting: Int { get }
-}
-
-extension EngineStatistics.Renderer: WaitingCounts {}
-extension EngineStatistics.AudioOutput: WaitingCounts {}
-extension EngineStatistics.Track: WaitingCounts {
-    var waiting: Int { balance.waiting }
-}
-extension EngineStatistics: WaitingCounts {
+extension EngineStatistics {
+    /// The number of frames that receivers hold.
     var waiting: Int {
         renderers.values.map(\.waiting).reduce(0, +)
             + audioSinks.values.map(\.waiting).reduce(0, +)
-            + local.values.map(\.waiting).reduce(0, +)
+            + local.values.map(\.balance.waiting).reduce(0, +)
             + remote.values.flatMap(\.values).map(\.decoding.waiting).reduce(0, +)
             + gone.remote.latest.values.map(\.decoding.waiting).reduce(0, +)
             + (localAudio?.balance.waiting ?? 0) + outgoing.waiting + outgoingAudio.waiting

@@ -4,7 +4,7 @@ internal import MediaCore
 protocol StreamedSink: HostedSink {
     /// The streams that a sink can receive.
     associatedtype Stream: EngineStream
-    associatedtype Counts: FrameBalanced, WaitingCounts
+    associatedtype Counts: FrameBalanced
     /// What the program calls its object, for messages.
     static var noun: String { get }
     static func sinks(of engine: isolated MediaEngine) -> [ID: SinkEntry<Self>]
@@ -133,4 +133,17 @@ extension AudioMedia: StreamedSink {
         _ counts: EngineStatistics.AudioOutput, of id: AudioSinkID,
         in engine: isolated MediaEngine
     ) { engine.gone.audioSinks.add(id, counts) }
+}
+
+/// The video stream that a renderer receives.
+public enum StreamID: Hashable, Sendable {
+    /// A track of the engine's own.
+    case local(TrackID = .main)
+    /// A track of a user in the channel.
+    case remote(UserID, TrackID = .main)
+
+    var isLocal: Bool {
+        if case .local = self { return true }
+        return false
+    }
 }

@@ -207,3 +207,75 @@ private struct FirstFlag: ~Copyable {
 
     func reset() { isPending.store(true, ordering: .relaxed) }
 }
+
+// MARK: Decoding
+
+/// Decodes one user's audio units while the audio has a listener. Thread: any, one unit at a time.
+final class RemoteAudioDecoder: Sendable {
+    private struct State {
+        var decoder: (any AudioDecoder)?
+        var codec: AudioCodec?
+        /// The counts of earlier decoders.
+        var concealed = 0
+        var isFailing = false
+
+        mutating func end() {
+            concealed += decoder?.concealedSamples ?? 0
+            (decoder, codec) = (nil, nil)
+        }
+    }
+    private let state = Mutex(State())
+    private let backend: any MediaBackend
+    /// Count the units to decode, and their outcomes.
+    private let (offered, decoded, drops) = (RateMeter(), RateMeter(), DropMeter())
+
+    init(_ backend: any MediaBackend) { self.backend = backend }
+
+    /// The counts of the units to decode. Decoded units count as delivered.
+    var balance: FrameBalance {
+        var balance = FrameBalance(delivered: decoded.frames, dropped: drops.all)
+        // Read last, so that no outcome is without its unit.
+        balance.offered = offered.frames
+        return balance
+    }
+
+    /// Samples, per channel, that replace lost units.
+    var concealedSamples: Int {
+        state.withLock { $0.concealed + ($0.decoder?.concealedSamples ?? 0) }
+    }
+
+    /// Ends the stream: the next unit starts a new one.
+    func end() { state.withLock { $0.end() } }
+
+    /// Decodes a unit.
+    ///
+    /// - Returns: The frames, and the error if this is the first unit in a row that cannot be decoded.
+    func decode(
+        _ unit: EncodedAudioFrame
+    ) -> (frames: [AudioFrame], failure: (any Error)?) {
+        offered.note()
+        return state.withLock { state in
+            do {
+                if state.codec != unit.codec {
+                    state.end()
+                    // Set first, so that a missing decoder is not looked up again for each unit.
+                    state.codec = unit.codec
+                    state.isFailing = false
+                    state.decoder = try backend.makeAudioDecoder(unit.codec)
+                }
+                guard let decoder = state.decoder else {
+                    drops.note(.undecodable)
+                    return ([], nil)
+                }
+                let frames = try decoder.decode(unit)
+                decoded.note()
+                state.isFailing = false
+                return (frames, nil)
+            } catch {
+                drops.note(.undecodable)
+                defer { state.isFailing = true }
+                return ([], state.isFailing ? nil : error)
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ public import MediaCore
 /// statistics stay as they were at that time.
 public struct EngineStatistics: Sendable {
     /// One local track, over all its successive sources, or over everything that was pushed to it.
-    public struct Track: FrameBalanced {
+    public struct Track: FrameBalanced, Sendable {
         /// Frames and encoded units that arrived, fallback frames, and the units in ``decoding``, and
         /// their outcomes: units that were passed on, and pictures that passed the capture
         /// processors.
@@ -36,7 +36,7 @@ public struct EngineStatistics: Sendable {
         public var fallbackFrames = 0
     }
     /// One renderer.
-    public struct Renderer: FrameBalanced {
+    public struct Renderer: FrameBalanced, Sendable {
         /// Frames that were offered and rendered, and the causes of the drops. A sink with its own
         /// queue reports how many frames were rendered (``FrameBalanceReporting``).
         public var balance = FrameBalance()
@@ -63,7 +63,7 @@ public struct EngineStatistics: Sendable {
         public var frozen = Duration.zero
     }
     /// One track of a user in the channel.
-    public struct Remote: FrameBalanced {
+    public struct Remote: FrameBalanced, Sendable {
         /// Frames and encoded units received; each is offered to every renderer.
         public var received = 0
         /// Encoded units that were decoded because a renderer wanted their pictures. Pictures count
@@ -141,4 +141,241 @@ public struct EngineStatistics: Sendable {
     public var allRenderers: FrameBalance {
         renderers.values.reduce(gone.renderers.balance) { $0 + $1.balance }
     }
+}
+
+// MARK: Audio
+
+extension EngineStatistics {
+    /// The engine's own audio. Sample counts are per channel.
+    public struct LocalAudio: Sendable {
+        /// Frames that sources delivered, how many of them were accepted, and the causes of the
+        /// drops.
+        public var balance = FrameBalance()
+        /// Frames that sources delivered.
+        public var delivered: Int { balance.offered }
+        /// Samples that sources delivered, per channel.
+        public var deliveredSamples = 0
+        /// Frames of sources that were refused, and frames that processors dropped.
+        public var dropped = DropCounts()
+        /// Samples that were passed on, including inserted silence.
+        public var samples = 0
+        /// The format of the latest frame; `nil` before the first one.
+        public var format: AudioFormat?
+        /// Gaps that were filled and overlaps that were cut off, and the number of samples
+        /// involved.
+        public var corrections = AudioContinuity.Counts()
+        /// The peak level since the previous statistics, from 0 to 1; `nil` if no audio arrived, or
+        /// only samples other than 16-bit integers and floats.
+        public var level: Double?
+    }
+    /// The audio of one user in the channel.
+    public struct RemoteAudio: FrameBalanced, Sendable {
+        /// Frames and encoded units received.
+        public var received = 0
+        /// The received frames as a balance: all count as delivered.
+        public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
+        /// Encoded units that were decoded because the audio had a listener.
+        public var decoding = FrameBalance()
+        /// Samples received or decoded, per channel.
+        public var samples = 0
+        /// Samples in ``samples`` that replace lost units, per channel.
+        public var concealedSamples = 0
+        /// The format of the latest frame.
+        public var format: AudioFormat?
+        /// The peak level, as in ``LocalAudio/level``.
+        public var level: Double?
+        /// The counts of the user's jitter buffer, at the playback's sample rate; `nil` while
+        /// nothing is mixed, and once the user is gone: ``Playback/jitterBuffer`` keeps what was
+        /// counted.
+        public var jitterBuffer: JitterBuffer.Counts?
+        /// The time that the user's latest frame waits, or waited, before it is mixed; negative if
+        /// it was late.
+        public var wait: Duration?
+    }
+    /// One audio sink. The counts are audio frames, not samples.
+    public struct AudioOutput: FrameBalanced, Sendable {
+        /// Frames that were offered and rendered, and the causes of the drops.
+        public var balance = FrameBalance()
+        /// Frames offered to the sink.
+        public var offered: Int { balance.offered }
+        /// Frames that the sink rendered.
+        public var rendered: Int { balance.delivered }
+        /// Dropped frames by cause.
+        public var dropped: DropCounts { balance.dropped }
+        /// Frames that are still queued, before the sink or inside it.
+        public var waiting: Int { balance.waiting }
+        /// The median latency of live frames, from capture until the sink has returned; `nil` before
+        /// the first live frame.
+        public var latencyP50: Duration?
+        /// The 99th percentile of the latency; otherwise as ``latencyP50``.
+        public var latencyP99: Duration?
+    }
+    /// The mix of all users. Samples are counted per channel, at the playback's sample rate.
+    public struct Playback: Sendable {
+        /// Samples that were mixed.
+        public var mixedSamples = 0
+        /// Samples in ``mixedSamples`` during which no user was heard.
+        public var silentSamples = 0
+        /// The sum of all users' jitter buffer counts, including users that have left.
+        public var jitterBuffer = JitterBuffer.Counts()
+        /// The number of times that a user's audio ran out.
+        public var underruns: Int { jitterBuffer.underruns }
+        /// Samples that were missing because a user's audio had run out.
+        public var missingSamples: Int { jitterBuffer.missing }
+        /// Samples that were not played, over all causes.
+        public var discardedSamples: Int { jitterBuffer.dropped.total }
+        /// Frames that could not be converted for the mix.
+        public var failedFrames = 0
+    }
+}
+
+// MARK: The channel
+
+/// The counts of frames sent and received by one user of a channel, and their outcomes.
+public struct ChannelStatistics: Hashable, Sendable {
+    /// Frames from one user to another. `sent` is the sum of the other counts and ``waiting``.
+    public struct Frames: Hashable, Sendable {
+        /// Frames queued for the receiver.
+        public var sent = 0
+        /// Frames handed to the receiver.
+        public var delivered = 0
+        /// Frames evicted by newer ones because the receiver was slow.
+        public var evicted = 0
+        /// Frames not delivered because the receiver left, or because the track ended while they
+        /// were in transit.
+        public var closed = 0
+        /// Frames lost in transit.
+        public var lost = 0
+        /// Encoded units that arrived but refer to a unit that did not.
+        public var needingKeyFrame = 0
+
+        /// Frames that are in transit or in the receiver's queue.
+        public var waiting: Int {
+            sent - delivered - evicted - closed - lost - needingKeyFrame
+        }
+
+        /// Creates counts of zero.
+        public init() {}
+
+        /// The same counts as a balance: sent frames are offered, and all that were not delivered are
+        /// dropped.
+        public var balance: FrameBalance {
+            var drops = DropCounts()
+            (drops[.evicted], drops[.closed], drops[.lost]) = (evicted, closed, lost)
+            drops[.needsKeyFrame] = needingKeyFrame
+            return FrameBalance(offered: sent, delivered: delivered, dropped: drops)
+        }
+    }
+
+    /// Video frames that the user sent. Each is counted once, regardless of the number of
+    /// receivers.
+    public var sent = 0
+    /// Video frames from this user to all users that were ever in the channel.
+    public var outgoing = Frames()
+    /// Video frames from all users that were ever in the channel to this user.
+    public var incoming = Frames()
+    /// Audio frames from this user to all users that were ever in the channel.
+    public var outgoingAudio = Frames()
+    /// Audio frames from all users that were ever in the channel to this user.
+    public var incomingAudio = Frames()
+    /// Video frames from this user to each user in the channel now.
+    public var to: [UserID: Frames] = [:]
+    /// Video frames from each user in the channel now to this user.
+    public var from: [UserID: Frames] = [:]
+    /// The jitter of the video of each user in the channel now, if the channel measures it: the
+    /// mean deviation of the transit time of frames (RFC 3550, section 6.4.1).
+    public var jitter: [UserID: Duration] = [:]
+    /// The jitter of the audio of each user in the channel now; otherwise as ``jitter``.
+    public var audioJitter: [UserID: Duration] = [:]
+
+    /// Creates counts of zero.
+    public init() {}
+}
+
+// MARK: Removed objects
+
+/// Counts of removed objects: the latest ones individually, earlier ones as one sum, so that memory
+/// stays bounded in an engine that runs for months.
+public struct Departed<ID: Hashable & Sendable, Counts: Sendable>: Sendable {
+    /// The counts of the latest 64 removed objects.
+    public private(set) var latest: [ID: Counts] = [:]
+    /// The sum over all objects that were removed before those.
+    public private(set) var earlier = FrameBalance()
+    /// The sum over all removed objects.
+    public private(set) var balance = FrameBalance()
+    /// The objects in ``latest``, oldest first.
+    private var order: [(id: ID, balance: FrameBalance)] = []
+    private static var most: Int { 64 }
+
+    init() {}
+
+    mutating func add(_ id: ID, _ counts: Counts) where Counts: FrameBalanced {
+        if let place = order.firstIndex(where: { $0.id == id }) {
+            earlier = earlier + order.remove(at: place).balance
+        }
+        latest[id] = counts
+        order.append((id, counts.balance))
+        balance = balance + counts.balance
+        guard order.count > Self.most else { return }
+        let oldest = order.removeFirst()
+        latest[oldest.id] = nil
+        earlier = earlier + oldest.balance
+    }
+}
+
+/// Counts from which a balance can be made.
+protocol FrameBalanced: Sendable {
+    var balance: FrameBalance { get }
+}
+
+// MARK: Text
+
+extension EngineStatistics: CustomStringConvertible {
+    /// One line for each track, renderer and sink, and for what came from and went to a channel.
+    public var description: String {
+        var lines = local.sorted { $0.key.number < $1.key.number }.map { "\($0.key): \($0.value)" }
+        lines += renderers.sorted { $0.key.number < $1.key.number }.map { "\($0.key): \($0.value)" }
+        for (user, tracks) in remote.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            lines += tracks.sorted { $0.key.number < $1.key.number }.map { track, counts in
+                "user \(user), \(track): \(counts.received) frames, "
+                    + "\(counts.frameRate.inTenths) fps"
+            }
+        }
+        if let localAudio { lines.append("audio: \(localAudio.balance)") }
+        lines += audioSinks.sorted { $0.key.number < $1.key.number }
+            .map { "\($0.key): \($0.value.balance)" }
+        lines += remoteAudio.sorted { "\($0.key)" < "\($1.key)" }
+            .map { "audio of user \($0.key): \($0.value.received) frames" }
+        if outgoing.offered > 0 { lines.append("to the channel: \(outgoing)") }
+        if outgoingAudio.offered > 0 { lines.append("audio to the channel: \(outgoingAudio)") }
+        if gone.renderers.balance.offered > 0 {
+            lines.append("removed renderers: \(gone.renderers.balance)")
+        }
+        return lines.isEmpty ? "nothing yet" : lines.joined(separator: "\n")
+    }
+}
+
+extension EngineStatistics.Track: CustomStringConvertible {
+    /// The balance and the frame rate as text.
+    public var description: String { "\(balance), \(frameRate.inTenths) fps" }
+}
+
+extension EngineStatistics.Renderer: CustomStringConvertible {
+    /// The balance, the frame rate and the freezes as text.
+    public var description: String {
+        "\(balance), \(frameRate.inTenths) fps"
+            + (freezes > 0
+                ? ", \(freezes) \(freezes == 1 ? "freeze" : "freezes") of \((frozen / .seconds(1)).inTenths) s"
+                : "")
+    }
+}
+
+extension ChannelStatistics.Frames: CustomStringConvertible {
+    /// The balance as text.
+    public var description: String { "\(balance)" }
+}
+
+extension Double {
+    /// The value rounded to one decimal place.
+    fileprivate var inTenths: Double { (self * 10).rounded() / 10 }
 }

@@ -172,15 +172,14 @@ extension AudioTrack: SourceReceiver {
                 }
                 guard isDue else { return .dropped(.notStarted) }
             }
-            return SourceReceipt(
-                disposition: pass(frame, due: due, latency: latency, from: port))
+            return pass(frame, due: due, latency: latency, from: port)
         }
     }
 
     private func pass(
         _ frame: consuming AudioFrame, due: MediaTime, latency: MediaTime?,
         from port: AudioSourcePort
-    ) -> FrameDisposition {
+    ) -> SourceReceipt {
         var frame = frame
         frame.runningTime = due
         frame.liveTiming = latency.map {
@@ -193,7 +192,7 @@ extension AudioTrack: SourceReceiver {
                 defer { state.isFirst = false }
                 return (state.continuity.feed(frame), state.isFirst)
             }
-            guard let (result, isFirst) = fed else { return .notStarted }
+            guard let (result, isFirst) = fed else { return .dropped(.notStarted) }
             if let correction = result.correction { tell(correction) }
             for frame in result.frames { handOn(frame) }
             if isFirst { events.post(.firstLocalAudio(frame.format)) }
@@ -219,5 +218,59 @@ extension AudioTrack: SourceReceiver {
             return true
         }
         if isDue { events.post(.audioCorrected(correction)) }
+    }
+}
+
+// MARK: Processors
+
+/// Runs the audio processors one after the other, on the thread that delivers the frame. Thread:
+/// any, one frame at a time.
+final class AudioProcessing: Sendable {
+    /// Unchecked: only this object has the processor, and the track calls it for one frame at a
+    /// time.
+    private struct Hosted: @unchecked Sendable {
+        let processor: any AudioProcessor
+    }
+    private let processors = Mutex<[Hosted]>([])
+    private let events: EventHub
+    private let isFailing = Atomic<Bool>(false)
+    let drops = DropMeter()
+
+    init(_ events: EventHub) { self.events = events }
+
+    func set(_ next: sending [any AudioProcessor]) {
+        let next = next.map { Hosted(processor: $0) }
+        // The previous processors are released outside the lock.
+        _ = processors.withLock { processors in
+            defer { processors = next }
+            return processors
+        }
+    }
+
+    /// Runs the processors on a frame.
+    ///
+    /// - Returns: `nil` if the frame was dropped; the drop is counted.
+    func process(_ frame: consuming AudioFrame) -> AudioFrame? {
+        let processors = self.processors.withLock { $0 }
+        var current: AudioFrame? = consume frame
+        for processor in processors.map(\.processor) {
+            guard let taken = current.take() else { break }
+            do {
+                current = try processor.process(consume taken)
+                isFailing.store(false, ordering: .relaxed)
+            } catch {
+                // Only the first failure in a row is reported.
+                if !isFailing.exchange(true, ordering: .relaxed) {
+                    events.post(
+                        .audioProcessorFailed(
+                            EngineError(
+                                .processorFailed, call: "process",
+                                message: "\(type(of: processor)) failed; its frame is dropped",
+                                underlying: error)))
+                }
+            }
+        }
+        if current == nil { drops.note(.processor) }
+        return current
     }
 }

@@ -55,15 +55,11 @@ final class TrackDecoder: Sendable {
         self.clock = clock
         self.queueTimeout = queueTimeout
         self.onKeyFrameNeeded = onKeyFrameNeeded
-        let reach = Reach()
+        let reference = SelfReference<TrackDecoder>()
         units = Mailbox(depth: Self.depth, on: queue, of: clock.timeline) {
-            reach.decoder?.work($0)
+            reference.object?.work($0)
         }
-        reach.decoder = self
-    }
-
-    private final class Reach: @unchecked Sendable {  // set once, before the first unit is posted
-        weak var decoder: TrackDecoder?
+        reference.object = self
     }
 
     /// Decodes a unit.
@@ -171,7 +167,9 @@ final class TrackDecoder: Sendable {
     }
 
     private func give(_ unit: EncodedVideoFrame, to decoder: any VideoDecoder) {
-        let disposition = clock.offer(for: queueTimeout, room: decoder.room) { decoder.decode(unit) }
+        let disposition = clock.offer(for: queueTimeout, room: decoder.room) {
+            decoder.decode(unit)
+        }
         if case .dropped(let cause) = disposition { lose(cause) }
     }
 

@@ -127,7 +127,7 @@ final class LoopbackRoute {
     /// Ends a stream. Items that wait for a lost item are discarded.
     func end(_ stream: Stream, _ deferred: inout DeferredActions) {
         for item in orders[stream]?.arrived.removeAll() ?? [] {
-            item.tally?.countClosed()
+            item.tally?.count(.closed)
             deferred.note(released: item)
         }
         orders[stream] = nil

@@ -94,7 +94,7 @@ extension LoopbackRoster {
         let number = order.sent
         order.sent += 1
         guard !route.isCut, let time = route.link?.send(byteCount, at: timeline.now) else {
-            item.tally?.countLost()
+            item.tally?.count(.lost)
             return
         }
         route.onTheWay[stream, default: 0] += 1
@@ -110,17 +110,17 @@ extension LoopbackRoster {
         let route = route(of: flight)
         route?.onTheWay[flight.stream, default: 0] -= 1
         guard let route, route.orders[flight.stream]?.number == flight.order else {
-            flight.item.tally?.countClosed()
+            flight.item.tally?.count(.closed)
             return
         }
         guard !route.isCut else {
-            flight.item.tally?.countLost()
+            flight.item.tally?.count(.lost)
             return
         }
         route.note(transit: timeline.now - flight.sent, of: flight.stream)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
-            flight.item.tally?.countLost()
+            flight.item.tally?.count(.lost)
             return
         }
         deliver(next, flight, on: route)
@@ -171,7 +171,7 @@ extension LoopbackRoster {
             let isUsable = chain.admits(unit.references)
             let hasRoom = tally.frames.waiting <= Self.unitDepth + route.framesOnTheWay
             guard isUsable, hasRoom else {
-                if isUsable { tally.countEvicted() } else { tally.countNeedingKeyFrame() }
+                if isUsable { tally.count(.evicted) } else { tally.count(.needingKeyFrame) }
                 deferred.note(released: item)
                 _ = chain.lose()
                 return askForKeyFrame(track, of: slot, on: route)
@@ -180,7 +180,7 @@ extension LoopbackRoster {
             place(item, .keep, on: route)
         case .audio(_, let tally, _), .audioUnit(_, let tally, _):
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
-                tally.countEvicted()
+                tally.count(.evicted)
                 return deferred.note(released: item)
             }
             place(item, .keep, on: route)
@@ -192,7 +192,7 @@ extension LoopbackRoster {
     ) {
         let placement = route.member.mailbox.place(item, whenFull: whenFull)
         if placement.verdict == .closed {
-            item.tally?.countClosed()
+            item.tally?.count(.closed)
             deferred.note(released: item)
         }
         deferred.note(placement, for: route.member)

@@ -1,0 +1,117 @@
+public import MediaCore
+
+/// The id of a user, unique in a channel: a name or a number.
+public struct UserID: Hashable, Sendable, CustomStringConvertible,
+    ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
+{
+    /// The id as text; a number in decimal notation.
+    public let name: String
+
+    /// Creates an id from a name.
+    public init(_ name: String) { self.name = name }
+    /// Creates an id from a number.
+    public init(_ number: UInt) { name = String(number) }
+    /// Creates an id from a string literal.
+    public init(stringLiteral value: String) { name = value }
+    /// Creates an id from an integer literal.
+    public init(integerLiteral value: UInt) { name = String(value) }
+
+    /// The id as text, the same as ``name``.
+    public var description: String { name }
+}
+
+/// The number of one video track of a user.
+public struct TrackID: Hashable, Sendable, CustomStringConvertible, ExpressibleByIntegerLiteral {
+    /// The track's number; zero for ``main``.
+    public let number: Int
+
+    /// Creates an id from a number.
+    public init(_ number: Int) { self.number = number }
+    /// Creates an id from an integer literal.
+    public init(integerLiteral value: Int) { number = value }
+
+    /// The track of the engine's video source.
+    public static let main: TrackID = 0
+
+    /// `main track`, or `track` and the number.
+    public var description: String { self == .main ? "main track" : "track \(number)" }
+}
+
+/// The reason why a user is no longer in the channel.
+public enum OfflineReason: String, Sendable, CustomStringConvertible {
+    /// The user left the channel.
+    case quit
+    /// The user timed out, or its program ended without leaving.
+    case dropped
+    /// The user was removed.
+    case kicked
+    /// The name of the case.
+    public var description: String { rawValue }
+}
+
+// MARK: States and messages
+
+/// The state of the connection to a channel.
+public enum ChannelConnection: Sendable {
+    /// The user sends and receives.
+    case connected
+    /// The connection is interrupted and is being restored. Carries the number of the attempt, from
+    /// 1, and the reason why the previous one failed. Nothing is sent or received meanwhile.
+    case reconnecting(attempt: Int, EngineError)
+}
+
+/// The state of a track's publication.
+public enum PublicationState: Sendable {
+    /// The channel has not agreed yet on how the track is sent.
+    case negotiating
+    /// The track is being sent to at least one receiver.
+    case sending
+    /// The track has no receivers, is muted, or its connection is interrupted: the publisher need
+    /// not encode.
+    case paused
+    /// The track is no longer sent; carries the reason.
+    case failed(EngineError)
+}
+
+/// A message from one user of a channel to others.
+public struct ChannelMessage: Hashable, Sendable {
+    /// The bytes of the message.
+    public var bytes: [UInt8]
+    /// The maximum size of a message in bytes: 16 KiB, which every WebRTC data channel carries.
+    public static let maximumSize = 16384
+
+    /// Creates a message of bytes.
+    public init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    /// Creates a message of text, in UTF-8.
+    public init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The message as text; invalid UTF-8 is replaced.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+// MARK: Demand
+
+/// The form in which a user wants another user's video track.
+public struct VideoDemand: Hashable, Sendable {
+    /// The priority of a track if not all tracks fit.
+    public enum Priority: Int, Hashable, Sendable, Comparable {
+        /// Lower than other tracks, such as a small picture at the edge.
+        case low
+        /// The default.
+        case normal
+        /// Higher than other tracks, such as the one that all users look at.
+        case high
+
+        /// Whether the first is less important.
+        public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+    }
+    /// The largest useful size, in pixels; `nil`, the default, for any.
+    public var size: VideoSize?
+    /// The highest useful frame rate, in frames per second; `nil`, the default, for any.
+    public var frameRate: Double?
+    /// The priority of the track. Default ``Priority/normal``.
+    public var priority = Priority.normal
+
+    /// Creates a demand for any size and frame rate, with normal priority.
+    public init() {}
+}

@@ -1,0 +1,295 @@
+internal import MediaBasics
+public import MediaCore
+
+extension MediaEngine {
+    /// Replaces the audio source; `nil` selects the microphone. An engine has no audio before this,
+    /// ``enableAudio()`` or ``enableExternalAudioSource(sampleRate:channels:)`` is called.
+    ///
+    /// While the engine runs, the new source is started in parallel with the old one and takes over
+    /// with its first frame, so that no audio is missing in between. If it cannot start, the old one
+    /// continues and the reason is thrown.
+    ///
+    /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized`` (for example, no sound
+    ///   card), ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``,
+    ///   ``EngineError/Code/noFrame`` if the new source delivers no frame in time, or
+    ///   ``EngineError/Code/cancelled`` if the task is cancelled before the first frame.
+    public func setAudioSource(
+        _ source: sending (any AudioSource)?
+    ) async throws(EngineError) {
+        let next: AudioSourceHost?
+        if let source { next = makeAudioSourceHost(source) } else { next = nil }
+        try await enter(cancelling: "the change of source")
+        defer { leave() }
+        if let next, next.identity == audio.chosen?.identity, audio.external == nil {
+            hub.post(
+                .warning("\(next.typeName) is already the audio source; nothing changed"))
+            return
+        }
+        if next == nil, audio.chosen == nil, audio.external == nil, audio.running != nil,
+            !audio.hasEnded
+        {
+            return  // the microphone runs already
+        }
+        if let next { try refuseOverdue(next) }
+        if !holds.isEmpty {
+            // Not `??`, because its right side cannot suspend.
+            let host = if let next { next } else { try await makeMicrophone() }
+            try await changeAudio(to: host, withFirstFrame: true)
+        }
+        audio.chosen = next
+        audio.wantsMicrophone = next == nil
+        disableAudioPush()
+        noteAudioEnabled()
+    }
+
+    /// Turns audio on, from the source that was set or from the microphone.
+    ///
+    /// - Throws: As for ``setAudioSource(_:)`` if the engine runs. If it does not run yet and the
+    ///   source fails to start later, ``EngineEvent/audioSourceFailed(_:)`` is posted and video
+    ///   continues.
+    public func enableAudio() async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard !audio.isEnabled else { return }
+        let before = audio.wantsMicrophone
+        audio.wantsMicrophone = audio.external == nil && audio.chosen == nil
+        if !holds.isEmpty {
+            do throws(EngineError) { try await startAudio() } catch {
+                audio.wantsMicrophone = before
+                throw error
+            }
+        }
+        noteAudioEnabled()
+    }
+
+    /// Turns the engine's own audio off and stops its source. Other users are still heard.
+    public func disableAudio() async throws(EngineError) {
+        try await enter()
+        defer { leave() }
+        guard audio.isEnabled else { return }
+        await stopAudio()
+        disableAudioNow()
+    }
+
+    /// Stops publishing audio and withdraws the request for the microphone.
+    func disableAudioNow() {
+        audio.publisher?.stop()
+        audio.publisher = nil
+        audio.isEnabled = false
+        audio.wantsMicrophone = false
+    }
+
+    /// Whether the engine's own audio is on.
+    public var isAudioEnabled: Bool { audio.isEnabled }
+
+    /// Mutes or unmutes the engine's own audio in the channel, and notifies the other users. The
+    /// source keeps running. Thread: any.
+    nonisolated public func muteLocalAudio(_ isMuted: Bool) { audioTrack.isMuted = isMuted }
+
+    /// Whether ``muteLocalAudio(_:)`` has muted the engine. Thread: any.
+    nonisolated public var isLocalAudioMuted: Bool { audioTrack.isMuted }
+
+    /// Sets the processors of the engine's own audio, from the next frame on; an empty list removes
+    /// them. They process audio before all sinks and the channel, and are called on the thread that
+    /// delivers the audio, one frame at a time. Thread: any.
+    nonisolated public func setAudioProcessors(_ processors: sending [any AudioProcessor]) {
+        audioTrack.processing.set(processors)
+    }
+
+    // MARK: Internal
+
+    func makeAudioSourceHost(_ source: sending any AudioSource) -> AudioSourceHost {
+        audio.sourceNumber += 1
+        return AudioSourceHost(
+            source, number: audio.sourceNumber, to: audioTrack, trace: transitions)
+    }
+
+    private func makeMicrophone() async throws(EngineError) -> AudioSourceHost {
+        audio.sourceNumber += 1
+        return try await makeDefault(
+            "microphone", call: "makeDefaultAudioSource",
+            advice: "setAudioSource(_:), or enableExternalAudioSource(sampleRate:channels:)",
+            number: audio.sourceNumber, to: audioTrack
+        ) { try $0.makeDefaultAudioSource() }
+    }
+
+    /// Starts the selected source.
+    func startAudio() async throws(EngineError) {
+        guard audio.running == nil else { return }
+        do throws(EngineError) {
+            let wanted = audio.external ?? audio.chosen
+            guard wanted != nil || audio.wantsMicrophone else {
+                throw EngineError(
+                    .invalidState, message: "no audio source is set",
+                    advice: "enableAudio() for the microphone, or setAudioSource(_:)")
+            }
+            let host = if let wanted { wanted } else { try await makeMicrophone() }
+            try await changeAudio(to: host)
+        } catch {
+            hub.post(.localAudioState(.failed))
+            throw error
+        }
+    }
+
+    /// Makes a source the running one. If that fails, the previous one continues.
+    ///
+    /// - Parameter withFirstFrame: Whether the previous source continues until the new one's first
+    ///   frame, and permanently if that frame does not arrive.
+    func changeAudio(
+        to host: AudioSourceHost, withFirstFrame: Bool = false
+    ) async throws(EngineError) {
+        let old = audio.running
+        guard old !== host else { return }
+        // The new source takes over with its first frame. If its frames were refused until the
+        // start has returned, a file source could end unheard.
+        audioTrack.expect(host.port)
+        do throws(EngineError) {
+            try await bringUp(host)
+            if withFirstFrame, old != nil { try await firstAudio(of: host) }
+        } catch {
+            // It may have taken over just before the deadline.
+            if audioTrack.forget(host.port) {
+                await takeDown(host)
+                throw error
+            }
+        }
+        audioTrack.listen(to: host.port)
+        (audio.running, audio.hasEnded, audio.watch) = (host, false, StallWatch())
+        if let old { await takeDown(old) }
+        hub.post(.localAudioState(.capturing))
+        checkAudioEnding()
+    }
+
+    private func firstAudio(of host: AudioSourceHost) async throws(EngineError) {
+        let once = Once<Bool>()
+        audio.awaiting = (host.port, once)
+        defer { audio.awaiting = nil }
+        try await firstFrame(
+            of: host, by: once, hasTakenOver: audioTrack.isListening(to: host.port))
+    }
+
+    /// Called when an audio source has ended or taken over.
+    func checkAudioSources() {
+        if let (port, once) = audio.awaiting {
+            Self.settle(once, on: port, hasTakenOver: audioTrack.isListening(to: port))
+        }
+        checkAudioEnding()
+    }
+
+    /// Called with the first hold, in parallel with the start of the video source.
+    func acquireAudio() async {
+        await bringUpSinks(AudioMedia.self) { $0.isLocal }
+        guard audio.isEnabled else { return }
+        do throws(EngineError) { try await startAudio() } catch {
+            hub.post(.audioSourceFailed(error))
+        }
+    }
+
+    /// Called when the last hold is released.
+    func releaseAudio() async {
+        await stopAudio()
+        await takeDownSinks(AudioMedia.self) { $0.isLocal }
+    }
+
+    func stopAudio() async {
+        guard let host = audio.running else { return }
+        audio.running = nil
+        await takeDown(host)
+        audioTrack.listen(to: nil)
+        hub.post(.localAudioState(.stopped))
+    }
+
+    /// Turns audio on and publishes it if the engine sends to a channel.
+    func noteAudioEnabled() {
+        audio.isEnabled = true
+        if holds.contains(.channel) { publishAudio() }
+    }
+
+    /// Called by ``shutDown()``.
+    func shutDownAudio() async {
+        disableAudioPush()
+        pulls.enable(nil)
+        if audio.pulled != nil { remote.audio.mixer.end() }
+        audio = AudioState()
+    }
+
+    /// Checks whether sinks take frames.
+    func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
+        for entry in audio.sinks.values {
+            let id = entry.host.id
+            for change in entry.host.feed.check(now: now, limit: limit) {
+                hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
+            }
+        }
+    }
+
+    /// Checks whether audio arrives.
+    func watchAudio(_ limit: MediaTime) {
+        guard audio.running != nil, !audio.hasEnded else { return }
+        let since = audioTrack.silentSince
+        let now = clock.now
+        for change in audio.watch.look(since: since, now: now, limit: limit) {
+            let silence = (now - (since ?? now)).duration
+            hub.post(change == .stalled ? .audioSourceStalled(silence) : .audioSourceResumed)
+        }
+    }
+
+    /// Handles the end of the running source, once. Also called directly after a start, because a
+    /// short source may have ended before the start returned.
+    func checkAudioEnding() {
+        guard let host = audio.running else { return }
+        for ending in host.port.takeEndings() {
+            audio.hasEnded = true
+            switch ending {
+            case .ended: hub.post(.audioSourceEnded)
+            case .failed(let error):
+                hub.post(
+                    .audioSourceFailed(
+                        EngineError(
+                            .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
+                hub.post(.localAudioState(.failed))
+            }
+        }
+    }
+}
+
+/// The engine's audio state.
+struct AudioState {
+    var sourceNumber = 0
+    var sinkNumber = 0
+    /// Whether the engine's own audio is on.
+    var isEnabled = false
+    /// Whether the program has requested the microphone, which is never opened otherwise.
+    var wantsMicrophone = false
+    /// The source that the program has set; `nil` for the microphone.
+    var chosen: AudioSourceHost?
+    /// The push source; `nil` if pushing is not enabled.
+    var external: AudioSourceHost?
+    /// The running source; `nil` if none is running.
+    var running: AudioSourceHost?
+    /// The source that is to take over with its first frame, and the operation that waits for it;
+    /// `nil` if no operation waits.
+    var awaiting: (port: AudioSourcePort, once: Once<Bool>)?
+    /// Whether the source has ended. If so, it is not reported as stalled.
+    var hasEnded = false
+    var watch = StallWatch()
+    var sinks: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
+    var publisher: AudioPublisher?
+    var encoder = AudioEncoderConfiguration()
+    /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
+    var playback: Heartbeat?
+    /// The format of pulled audio; `nil` if pulling is not enabled.
+    var pulled: AudioFormat?
+}
+
+/// The audio stream that a sink receives.
+public enum AudioStreamID: Hashable, Sendable {
+    /// The engine's own audio.
+    case local
+    /// The audio of one user in the channel.
+    case remote(UserID)
+    /// The mix of all users in the channel.
+    case playback
+
+    var isLocal: Bool { self == .local }
+}

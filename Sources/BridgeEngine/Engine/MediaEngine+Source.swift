@@ -1,0 +1,250 @@
+internal import MediaBasics
+public import MediaCore
+
+extension MediaEngine {
+    /// Replaces the video source; `nil` selects the default one: the camera, else the screen, else
+    /// a test picture.
+    ///
+    /// While the engine runs, the new source is started in parallel with the old one and takes over
+    /// with its first frame: the video is not interrupted, and the running time continues. If it
+    /// cannot start, the old one continues and the reason is thrown. Setting the source that is in
+    /// use has no effect except a warning.
+    ///
+    /// - Throws: ``EngineError``: ``EngineError/Code/sourceNotInitialized``,
+    ///   ``EngineError/Code/sourceNotStarted``, ``EngineError/Code/stuck``,
+    ///   ``EngineError/Code/noFrame`` if the new source delivers no frame in time, or
+    ///   ``EngineError/Code/cancelled`` if the task is cancelled before the first frame.
+    public func setVideoSource(
+        _ source: sending (any VideoSource)?
+    ) async throws(EngineError) {
+        let what = "the change of source"
+        guard let source else {
+            try await enter(cancelling: what)
+            defer { leave() }
+            guard chosen != nil || pushHost != nil else { return }
+            if !holds.isEmpty { try await swap(to: try await host(besidesPush: nil)) }
+            chosen = nil
+            await disablePush()
+            return
+        }
+        let fresh = makeHost(source, for: mainTrack)
+        try await enter(cancelling: what)
+        defer { leave() }
+        let isKnown = fresh.identity == chosen?.identity
+        guard !isKnown || pushHost != nil else {
+            hub.post(.warning("\(fresh.typeName) is already the video source; nothing changed"))
+            return
+        }
+        let host = isKnown ? chosen ?? fresh : fresh
+        try refuseOverdue(host)
+        if !holds.isEmpty { try await swap(to: host) }
+        chosen = host
+        await disablePush()
+    }
+
+    /// The source that was set last; `nil` if the default one or push mode is in use.
+    public var videoSource: VideoSourceReference? {
+        pushHost == nil ? chosen.map { VideoSourceReference(host: $0) } : nil
+    }
+
+    // MARK: Hosts
+
+    func makeHost(_ source: sending any VideoSource, for track: LocalTrack) -> VideoSourceHost {
+        sourceNumber += 1
+        return VideoSourceHost(source, number: sourceNumber, to: track, trace: transitions)
+    }
+
+    private func makeDefaultHost() async throws(EngineError) -> VideoSourceHost {
+        sourceNumber += 1
+        return try await makeDefault(
+            "default source", call: "makeDefaultSource", advice: "setVideoSource(_:)",
+            number: sourceNumber, to: mainTrack
+        ) { try $0.makeDefaultSource() }
+    }
+
+    /// Returns the host of the source to use without push mode. If the default source is running,
+    /// for example while push mode waits for its first push, that is its present host.
+    ///
+    /// - Parameter host: The source that the program has set; `nil` for the default source.
+    func host(besidesPush host: VideoSourceHost?) async throws(EngineError) -> VideoSourceHost {
+        if let host { return host }
+        if let running = slots[.main]?.host, running !== pushHost, running !== chosen {
+            return running
+        }
+        return try await makeDefaultHost()
+    }
+
+    /// Returns the host of the source that the main track should have.
+    private func wantedHost() async throws(EngineError) -> VideoSourceHost {
+        if let host = pushHost ?? chosen { return host }
+        return try await makeDefaultHost()
+    }
+
+    // MARK: Holds
+
+    /// Starts the sources, unless something holds them already.
+    func acquire(_ hold: Hold) async throws(EngineError) {
+        guard holds.isEmpty else {
+            holds.insert(hold)
+            return
+        }
+        // Renderers are started first, so that they miss no frame.
+        await bringUpSinks(VideoMedia.self) { $0.isLocal }
+        // In parallel with video, so that both begin at the same time.
+        async let sound: Void = acquireAudio()
+        do throws(EngineError) {
+            if configuration.hasVideo { try await start(try await wantedHost(), .main) }
+        } catch {
+            await sound
+            await releaseAudio()
+            await takeDownSinks(VideoMedia.self) { $0.isLocal }
+            hub.post(.localVideoState(.failed))
+            throw error
+        }
+        await sound
+        holds.insert(hold)
+        for (id, slot) in slots where id != .main {
+            guard let host = slot.pushHost else { continue }
+            do throws(EngineError) { try await start(host, id) } catch {
+                hub.post(.sourceFailed(id, error))
+            }
+        }
+        if configuration.hasVideo { hub.post(.localVideoState(.capturing)) }
+        for id in slots.keys { checkEnding(of: id) }
+        startHeartbeat()
+    }
+
+    func start(_ host: VideoSourceHost, _ id: TrackID) async throws(EngineError) {
+        guard let track = slots[id]?.track else { return }
+        track.listen(to: host.port)
+        do throws(EngineError) { try await bringUp(host) } catch {
+            track.listen(to: nil)
+            throw error
+        }
+        slots[id]?.host = host
+        limitSource(of: id)
+        slots[id]?.hasEnded = false
+        slots[id]?.hasFailed = false
+    }
+
+    /// Releases a hold. The sources are stopped when the last hold is released.
+    func release(_ hold: Hold) async {
+        guard holds.remove(hold) != nil, holds.isEmpty else { return }
+        for id in slots.keys { await stopSource(of: id) }
+        await releaseAudio()
+        // A push source that has not received a push yet.
+        if let pushHost {
+            mainTrack.forget(pushHost.port)
+            await takeDown(pushHost)
+        }
+        await takeDownSinks(VideoMedia.self) { $0.isLocal }
+        if configuration.hasVideo { hub.post(.localVideoState(.stopped)) }
+        if membership == nil { stopHeartbeat() }
+    }
+
+    func stopSource(of id: TrackID) async {
+        guard let slot = slots[id], let host = slot.host else { return }
+        endStall(id)
+        slots[id]?.restarts.cancel()
+        slots[id]?.host = nil
+        await takeDown(host)
+        // The frames that the source has delivered are still decoded and processed.
+        let (track, limit) = (slot.track, configuration.callTimeout)
+        await track.decoder.settled(within: limit)
+        await track.processing.drained(within: limit)
+        track.listen(to: nil)
+        await track.decoder.settled(within: limit)
+    }
+}
+
+/// A reference to a video source that the engine owns.
+public struct VideoSourceReference: Sendable {
+    let host: VideoSourceHost
+
+    /// Returns whether the reference is to this object.
+    public func refers(to source: any VideoSource) -> Bool {
+        ObjectIdentifier(source) == host.identity
+    }
+
+    /// Runs `body` with the source, on the only thread that calls the source, between two of the
+    /// engine's calls. It waits while such a call is running.
+    public func perform<R: Sendable>(
+        _ body: @Sendable (any VideoSource) throws -> R
+    ) async rethrows -> R {
+        try await host.perform(body)
+    }
+}
+
+// MARK: Default sources
+
+extension MediaEngine {
+    /// Creates a source that the program did not set, and its host.
+    ///
+    /// Runs on another queue, because devices may respond slowly and the engine must stay available.
+    ///
+    /// - Parameters:
+    ///   - what: What the source is, for messages: `microphone`.
+    ///   - call: The backend's method, for the error.
+    ///   - make: Creates the source.
+    func makeDefault<Media: HostedSource>(
+        _ what: String, call: String, advice: String, number: Int,
+        to receiver: any SourceReceiver<Media>,
+        _ make: @escaping @Sendable (any MediaBackend) throws -> sending Media.Source
+    ) async throws(EngineError) -> SourceHost<Media> {
+        let (backend, trace, limit) = (self.backend, transitions, configuration.callTimeout)
+        let made = await controlQueue.outcome(within: limit, on: clock.timeline) {
+            Result<SourceHost<Media>, any Error> {
+                SourceHost(try make(backend), number: number, to: receiver, trace: trace)
+            }
+        }
+        guard let made else {
+            throw EngineError(
+                .stuck, call: call, message: "\(what) not found within \(limit)",
+                advice: advice)
+        }
+        do { return try made.get() } catch {
+            throw EngineError(
+                .sourceNotInitialized, message: "\(what) not found", advice: advice,
+                underlying: error)
+        }
+    }
+}
+
+/// A track and its source.
+struct TrackSlot {
+    let track: LocalTrack
+    /// The running source; `nil` if none is running.
+    var host: VideoSourceHost?
+    /// Whether the source has ended. If so, it is not reported as stalled.
+    var hasEnded = false
+    /// Whether the source has failed since it was started.
+    var hasFailed = false
+    var watch = StallWatch()
+    var fallback: Heartbeat?
+    /// The push source of a custom track; `nil` for the main track.
+    var pushHost: VideoSourceHost?
+    /// The operation that waits for the first frame of this port.
+    var awaiting: (port: VideoSourcePort, once: Once<Bool>)?
+    var restarts = Restarts()
+    /// The channel's limit for the track.
+    var limit = VideoLimit()
+    /// The parts of the limit that the source keeps to.
+    var kept = VideoLimit()
+
+    init(track: LocalTrack) { self.track = track }
+
+    /// The state of the automatic restarts of a failed source.
+    struct Restarts {
+        /// Fires at the next attempt.
+        var timer: OneShotTimer?
+        /// Distinguishes the current timer from earlier ones.
+        var number = 0
+        var attempts = RestartAttempts()
+
+        mutating func cancel() {
+            timer?.cancel()
+            (timer, attempts) = (nil, RestartAttempts())
+            number += 1
+        }
+    }
+}

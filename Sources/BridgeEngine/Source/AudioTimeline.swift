@@ -1,0 +1,195 @@
+internal import MediaCore
+
+/// Converts the timestamps of audio sources to the engine's running time. The audio counterpart of
+/// `SourceTimeline`; ``AudioContinuity`` then makes one gapless stream of the frames.
+///
+/// Used under the lock of its track.
+struct AudioTimeline {
+    typealias Verdict = SourceClock.Verdict
+    private enum Kind { case live, own }
+    private let isOffline: Bool
+    private var kind: Kind?
+    private var offset: MediaTime?
+    private var drift = ClockDrift()
+    /// The time since which live audio has been too late; `nil` if the last frame was not.
+    private var lateSince: MediaTime?
+
+    /// How far a source's own clock may differ from the engine's before it is set again.
+    private static let tolerance = MediaTime(seconds: 1)
+    /// How far audio without timestamps may run ahead or behind before it is set again.
+    private static let slack = MediaTime(seconds: 0.2)
+    /// The maximum age of live audio.
+    private static let oldest = MediaTime(seconds: 2)
+    /// If audio has been older than that for this long, the clock is considered wrong.
+    private static let longestLateness = MediaTime(seconds: 1)
+    /// How far a source's own clock may drift before the drift is corrected.
+    private static let ownSlack = MediaTime(seconds: 0.02)
+    /// The same for a live source: a queue that fills between capture and engine is not a clock
+    /// drift.
+    private static let liveSlack = MediaTime(seconds: 0.2)
+
+    init(isOffline: Bool) { self.isOffline = isOffline }
+
+    /// Resets the state for another source, or for a restart of the same one.
+    mutating func begin() { self = AudioTimeline(isOffline: isOffline) }
+
+    /// Converts the timestamp of one frame.
+    ///
+    /// - Parameters:
+    ///   - next: The time at which the stream continues; `nil` if it is not known.
+    ///   - now: The engine's running time.
+    ///   - origin: The clock's time at running time zero of the engine.
+    mutating func judge(
+        _ frame: borrowing AudioFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        next: MediaTime?, now: MediaTime, origin: MediaTime
+    ) -> Verdict {
+        guard let time = frame.runningTime else {
+            return .due(untimed(next, now), latency: isOffline ? nil : .zero, waits: false)
+        }
+        if let live = frame.liveTiming, !isOffline {
+            let captured = time + live.clockOrigin - origin
+            let shift = kind == .live ? offset ?? .zero : .zero
+            // A capture time in the future comes from a clock other than the engine's.
+            if captured + shift - now <= Self.tolerance {
+                become(.live)
+                return judgeLive(captured, live.latency, now)
+            }
+        }
+        become(.own)
+        if isOffline {
+            let due = time + settle(at: next ?? .zero, for: time, base)
+            return .due(due, latency: nil, waits: false)
+        }
+        let start = max(now, next ?? now)
+        if pacing == .engine {
+            var due = time + settle(at: start, for: time, base)
+            if now - due > Self.tolerance { due = reset(at: start, for: time, base) }
+            return .due(due, latency: .zero, waits: true)
+        }
+        return .due(follow(time, from: start, next, now, base), latency: .zero, waits: false)
+    }
+
+    /// The timestamps of one kind of clock are not comparable with those of the other kind.
+    private mutating func become(_ kind: Kind) {
+        if let before = self.kind, before != kind { begin() }
+        self.kind = kind
+    }
+
+    /// A live capture on the engine's clock: its timestamps are used unless they are impossible.
+    private mutating func judgeLive(
+        _ captured: MediaTime, _ latency: MediaTime, _ now: MediaTime
+    ) -> Verdict {
+        if captured < .zero { return .refused(.early) }
+        var shift = offset ?? .zero
+        if now - (captured + shift) > Self.oldest + latency {
+            let since = lateSince ?? now
+            lateSince = since
+            guard now - since >= Self.longestLateness else { return .refused(.late) }
+            shift = now - latency - captured
+            drift = ClockDrift()
+        }
+        lateSince = nil
+        shift =
+            shift
+            + drift.correction(
+                now - (captured + shift), at: now, ahead: Self.ownSlack, behind: Self.liveSlack,
+                usual: latency)
+        offset = shift
+        return .due(captured + shift, latency: latency, waits: false)
+    }
+
+    /// Follows the program's own clock, so that audio stays in sync with video.
+    private mutating func follow(
+        _ time: MediaTime, from start: MediaTime, _ next: MediaTime?, _ now: MediaTime,
+        _ base: MediaTimeBase?
+    ) -> MediaTime {
+        let isNear = max(time, now) - min(time, now) < Self.tolerance
+        // A clock equal or close to the engine's is used unchanged.
+        let anchor = isNear ? max(time, next ?? time) : start
+        let due = time + settle(at: anchor, for: time, base)
+        if max(due, now) - min(due, now) > Self.tolerance {
+            drift = ClockDrift()
+            return reset(at: start, for: time, base)
+        }
+        let correction = drift.correction(
+            now - due, at: now, ahead: Self.ownSlack, behind: Self.ownSlack)
+        return correction == .zero ? due : reset(at: due + correction, for: time, base)
+    }
+
+    private func untimed(_ next: MediaTime?, _ now: MediaTime) -> MediaTime {
+        guard let next, !isOffline else { return next ?? (isOffline ? .zero : now) }
+        return max(next, now) - min(next, now) > Self.slack ? now : next
+    }
+
+    private mutating func settle(
+        at due: MediaTime, for time: MediaTime, _ base: MediaTimeBase?
+    ) -> MediaTime {
+        if let base { offset = base.shift(proposing: offset ?? due - time) }
+        if let offset { return offset }
+        offset = due - time
+        return due - time
+    }
+
+    private mutating func reset(
+        at due: MediaTime, for time: MediaTime, _ base: MediaTimeBase?
+    ) -> MediaTime {
+        offset = due - time
+        base?.set(due - time)
+        return due
+    }
+}
+
+// MARK: Drift
+
+/// Measures how far a source's clock has drifted from the engine's.
+///
+/// The lateness of single frames varies with the load; the lateness of the most punctual frame
+/// within a second shows the clock.
+struct ClockDrift {
+    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
+    private var reference: MediaTime?
+    private var since: MediaTime?
+    private var least = MediaTime.zero
+    private var count = 0
+
+    private static let window = MediaTime(seconds: 1)
+    /// With fewer frames the result reflects the load more than the clock, unless they span a
+    /// longer time.
+    private static let leastFrames = 8
+    private static let longestWindow = MediaTime(seconds: 8)
+
+    /// Measures one frame.
+    ///
+    /// - Parameters:
+    ///   - lateness: The time between the frame's timestamp and its arrival.
+    ///   - ahead: How much smaller than at the beginning the lateness may be without counting as
+    ///     drift.
+    ///   - behind: How much larger it may be.
+    ///   - usual: The minimum lateness to expect; `nil` if it is not known.
+    /// - Returns: The value to add to the timestamps from now on.
+    mutating func correction(
+        _ lateness: MediaTime, at now: MediaTime, ahead: MediaTime, behind: MediaTime,
+        usual: MediaTime? = nil
+    ) -> MediaTime {
+        least = count == 0 ? lateness : min(least, lateness)
+        count += 1
+        let began = since ?? now
+        since = began
+        guard now - began >= Self.window,
+            count >= Self.leastFrames || now - began >= Self.longestWindow
+        else { return .zero }
+        let least = self.least
+        (since, count) = (nil, 0)
+        guard let usual else {
+            let drift = least - (reference ?? least)
+            reference = reference ?? least
+            return drift > behind || .zero - drift > ahead ? drift : .zero
+        }
+        let known = reference ?? max(.zero, least)
+        reference = known
+        let most = max(known, usual) + behind
+        if least > most { return least - most }
+        // A frame cannot arrive before it was captured.
+        return .zero - least > ahead ? least : .zero
+    }
+}

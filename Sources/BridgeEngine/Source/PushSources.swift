@@ -1,0 +1,150 @@
+internal import MediaCore
+internal import Synchronization
+
+/// A video source whose frames the program pushes.
+///
+/// Thread: any for pushing, one push at a time.
+final class PushVideoSource: VideoSource, Sendable {
+    /// The kind of frame that may be pushed.
+    enum Kind: Sendable {
+        case pixelBuffers, bytes, encoded
+    }
+    private let target = Mutex<(any VideoFrameConsumer)?>(nil)
+    private let kind: Kind
+    private let clock: EngineClock
+    private let refused: DropMeter
+
+    /// - Parameter refused: Counts the pushes that do not reach the consumer.
+    init(_ kind: Kind, clock: EngineClock, refused: DropMeter) {
+        self.refused = refused
+        self.kind = kind
+        self.clock = clock
+    }
+
+    // MARK: Pushing
+
+    func push(_ frame: ExternalVideoFrame) -> FrameDisposition {
+        guard let consumer else { return refuse(.notStarted) }
+        switch kind {
+        case .encoded: return refuse(.wrongBufferType)
+        case .bytes where frame.format == .pixelBuffer: return refuse(.wrongBufferType)
+        case .pixelBuffers where frame.format != .pixelBuffer: return refuse(.wrongBufferType)
+        default: break
+        }
+        switch frame.made(now: clock.now) {
+        case .success(let made): return consumer.consume(made)
+        case .failure(let refusal): return refuse(refusal.cause)
+        }
+    }
+
+    private func refuse(_ cause: DropCause) -> FrameDisposition {
+        refused.note(cause)
+        return .dropped(cause)
+    }
+
+    func push(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        guard kind == .encoded else { return refuse(.wrongBufferType) }
+        guard unit.byteCount > 0 else { return refuse(.badSize) }
+        guard let consumer else { return refuse(.notStarted) }
+        var unit = unit
+        if unit.runningTime == nil { unit.runningTime = clock.now }
+        return consumer.consume(unit)
+    }
+
+    // MARK: VideoSource
+
+    var consumer: (any VideoFrameConsumer)? {
+        get { target.withLock { $0 } }
+        set {
+            // The previous consumer is released outside the lock.
+            _ = target.withLock { target in
+                defer { target = newValue }
+                return target
+            }
+        }
+    }
+
+    func bufferType() -> VideoBufferType { .pixelBuffer }
+    func shouldInitialize() -> Bool { true }
+
+    func shouldStart() {}
+    func shouldStop() {}
+    func shouldDispose() { consumer = nil }
+}
+
+/// Holds the sources to which the program pushes, by track, so that a push need not wait for the
+/// engine.
+final class PushTable: Sendable {
+    private let sources = Mutex<[TrackID: PushVideoSource]>([:])
+    let refused = DropMeter()
+
+    subscript(track: TrackID) -> PushVideoSource? {
+        get { sources.withLock { $0[track] } }
+        set {
+            // The previous source is released outside the lock.
+            _ = sources.withLock { sources in
+                defer { sources[track] = newValue }
+                return sources[track]
+            }
+        }
+    }
+}
+
+// MARK: Audio
+
+/// An audio source whose frames the program pushes. Thread: any for pushing, one push at a time.
+final class PushAudioSource: AudioSource, Sendable {
+    private let target = Mutex<(any AudioFrameConsumer)?>(nil)
+    let format: AudioFormat
+    private let refused: DropMeter
+
+    /// - Parameter refused: Counts the pushes that do not reach the consumer.
+    init(_ format: AudioFormat, refused: DropMeter) {
+        self.format = format
+        self.refused = refused
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer, time: MediaTime?) -> FrameDisposition {
+        guard let consumer else { return refuse(.notStarted) }
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: format.sampleStride) else {
+            return refuse(.badSize)
+        }
+        guard let storage = try? MemoryAudioStorage(copying: bytes, format: format) else {
+            return refuse(.failed)
+        }
+        return consumer.consume(AudioFrame(storage, runningTime: time))
+    }
+
+    func push(_ frame: AudioFrame) -> FrameDisposition {
+        guard let consumer else { return refuse(.notStarted) }
+        guard frame.format == format else { return refuse(.badFormat) }
+        return consumer.consume(frame)
+    }
+
+    func refuse(_ cause: DropCause) -> FrameDisposition {
+        refused.note(cause)
+        return .dropped(cause)
+    }
+
+    // MARK: AudioSource
+
+    var consumer: (any AudioFrameConsumer)? {
+        get { target.withLock { $0 } }
+        set { target.withLock { $0 = newValue } }
+    }
+
+    func shouldStart() {}
+    func shouldStop() {}
+    func shouldDispose() { consumer = nil }
+}
+
+/// Holds the source to which the program pushes, so that a push need not wait for the engine.
+final class AudioPushSource: Sendable {
+    private let present = Mutex<PushAudioSource?>(nil)
+    let refused = DropMeter()
+
+    var source: PushAudioSource? {
+        get { present.withLock { $0 } }
+        set { present.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,357 @@
+internal import MediaCore
+
+/// Converts the timestamps of one source to the engine's running time.
+///
+/// A live capture on the engine's clock carries its capture time, which is used while it is
+/// plausible. Any other clock is aligned with the engine's at its first frame and then followed:
+/// the offset of a clock that runs slow or fast is adjusted, so that video stays in sync with
+/// audio. Used under the lock of its track.
+struct SourceClock {
+    /// The decision about a frame of the source.
+    enum Verdict {
+        /// Due at this running time of the engine. `waits`: whether to hold the frame until then.
+        case due(MediaTime, latency: MediaTime?, waits: Bool)
+        case refused(DropCause)
+    }
+    /// The state of the engine and the track when a frame arrives.
+    struct Moment {
+        /// The engine's running time.
+        let now: MediaTime
+        /// The clock's time at running time zero of the engine.
+        let origin: MediaTime
+        /// The time of the track's last frame, from any source.
+        let last: MediaTime?
+        /// The interval between the track's frames.
+        let interval: MediaTime
+
+        /// The time of a frame that follows the last one without a gap.
+        var next: MediaTime { last.map { $0 + interval } ?? .zero }
+    }
+    private enum Kind { case live, own }
+
+    private let isOffline: Bool
+    private var kind: Kind?
+    /// The offset from the source's time to the engine's; `nil` before the first frame.
+    private var shift: SteeredShift?
+    private var lastOfSource: MediaTime?
+    private var backwards = Run()
+    /// The time since which every frame has been too late; `nil` if the last one was not.
+    private var lateSince: MediaTime?
+
+    /// How far a source's own clock may differ from the engine's before it is set again.
+    private static let tolerance = MediaTime(seconds: 1)
+    /// The maximum age of a live frame.
+    private static let oldest = MediaTime(seconds: 2)
+    /// If frames have been too late for this long, the clock is considered wrong.
+    private static let longestLateness = MediaTime(seconds: 1)
+    /// How much later than at its beginning a live source's frames may arrive before its clock is
+    /// considered slow: a queue that fills between capture and engine is not a clock drift.
+    private static let liveSlack = MediaTime(seconds: 0.2)
+    /// How far a source's own clock may drift before its offset is adjusted.
+    private static let ownSlack = MediaTime(seconds: 0.02)
+
+    init(isOffline: Bool) { self.isOffline = isOffline }
+
+    /// The timestamps of one frame or unit.
+    struct Stamp {
+        let time: MediaTime?
+        let liveTiming: LiveTiming?
+        /// How much later than `time` the picture is shown.
+        var lead = MediaTime.zero
+        /// Whether the time may be negative: decoding begins before the first picture is shown.
+        var mayPrecedeZero = false
+        /// Whether a clock that is far off may be set again here. Not between units that are shown in
+        /// another order: their pictures would be shown out of order.
+        var mayJump = true
+    }
+
+    /// Converts the timestamp of one frame.
+    ///
+    /// - Parameter base: The time base that the source's audio uses too; `nil` if it has none.
+    mutating func judge(
+        _ stamp: Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        at moment: Moment
+    ) -> Verdict {
+        guard let time = stamp.time else { return .refused(.noTime) }
+        guard time >= .zero || stamp.mayPrecedeZero else { return .refused(.badTime) }
+        if let live = stamp.liveTiming, !isOffline {
+            let captured = time + live.clockOrigin - moment.origin
+            let ahead = captured + (kind == .live ? shift?.present ?? .zero : .zero) - moment.now
+            // A capture time in the future comes from a clock other than the engine's.
+            if ahead <= Self.tolerance {
+                become(.live)
+                return judgeLive(captured, live.latency, moment)
+            }
+        }
+        become(.own)
+        return judgeOwn(time, pacing, base, moment, mayJump: stamp.mayJump)
+    }
+
+    /// The timestamps of one kind of clock are not comparable with those of the other kind.
+    private mutating func become(_ kind: Kind) {
+        if let before = self.kind, before != kind { self = SourceClock(isOffline: isOffline) }
+        self.kind = kind
+    }
+
+    // MARK: Live
+
+    /// A live capture on the engine's clock: its timestamps are used unless they are impossible.
+    private mutating func judgeLive(
+        _ captured: MediaTime, _ latency: MediaTime, _ moment: Moment
+    ) -> Verdict {
+        if captured < .zero { return .refused(.early) }
+        var isAnew = false
+        if let previous = lastOfSource, captured < previous {
+            guard backwards.lasts(captured, moment.now) else { return .refused(.backwards) }
+            isAnew = true
+        }
+        var shift = self.shift ?? SteeredShift(.zero)
+        if !isAnew, moment.now - (captured + shift.present) > Self.oldest + latency {
+            let since = lateSince ?? moment.now
+            lateSince = since
+            guard moment.now - since >= Self.longestLateness else { return .refused(.late) }
+            isAnew = true
+        }
+        if isAnew { shift = SteeredShift(moment.now - latency - captured) }
+        (backwards, lateSince) = (Run(), nil)
+        let slack = SteeredShift.Slack(
+            ahead: Self.ownSlack, behind: Self.liveSlack, latency: latency)
+        let due = shift.apply(
+            to: captured, after: lastOfSource, now: moment.now, slack, notBefore: moment.last)
+        (self.shift, lastOfSource) = (shift, captured)
+        return .due(due, latency: latency, waits: false)
+    }
+
+    // MARK: Any other clock
+
+    /// The timestamps of a file or of the program's own clock, which may start at any value.
+    private mutating func judgeOwn(
+        _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ moment: Moment,
+        mayJump: Bool
+    ) -> Verdict {
+        if let previous = lastOfSource, time < previous {
+            // Without the engine's clock, only the source's timestamps count.
+            guard backwards.lasts(time, isOffline ? nil : moment.now) else {
+                return .refused(.backwards)
+            }
+            (shift, lastOfSource) = (nil, nil)
+        }
+        backwards = Run()
+        let previous = lastOfSource
+        lastOfSource = time
+        let last = moment.last
+        if isOffline {
+            let next = moment.next
+            let due = previous == time ? next : time + settle(at: next, for: time, base)
+            return .due(max(due, last ?? due), latency: nil, waits: false)
+        }
+        if pacing == .engine {
+            let start = max(moment.now, moment.next)
+            var due = time + settle(at: start, for: time, base)
+            if mayJump, moment.now - due > Self.tolerance {
+                shift = SteeredShift(start - time)
+                base?.set(start - time)
+                due = start
+            }
+            return .due(max(due, last ?? due), latency: .zero, waits: true)
+        }
+        let due = follow(time, after: previous, moment, mayJump: mayJump)
+        return .due(due, latency: .zero, waits: false)
+    }
+
+    /// Follows the program's own clock, so that the result stays close to the engine's time.
+    private mutating func follow(
+        _ time: MediaTime, after previous: MediaTime?, _ moment: Moment, mayJump: Bool
+    ) -> MediaTime {
+        let (now, last) = (moment.now, moment.last)
+        // A source that repeats the same timestamp provides no timing.
+        if previous == time { return max(now, last.map { $0 + SteeredShift.leastStep } ?? now) }
+        // A clock equal or close to the engine's is used unchanged. For any other clock, the most
+        // punctual frame is assumed to arrive without delay.
+        var shift = self.shift ?? SteeredShift(.zero)
+        if mayJump, !Self.isNear(time + shift.present, now) {
+            shift = SteeredShift(now - time, reference: .zero)
+        }
+        let slack = SteeredShift.Slack(
+            ahead: Self.ownSlack, behind: Self.ownSlack, latency: nil)
+        let due = shift.apply(to: time, after: previous, now: now, slack, notBefore: last)
+        self.shift = shift
+        return due
+    }
+
+    private static func isNear(_ a: MediaTime, _ b: MediaTime) -> Bool {
+        max(a, b) - min(a, b) <= tolerance
+    }
+
+    private mutating func settle(
+        at due: MediaTime, for time: MediaTime, _ base: MediaTimeBase?
+    ) -> MediaTime {
+        let proposal = shift?.present ?? due - time
+        // The offset that the audio of the same source has set, if it came first.
+        let settled = base?.shift(proposing: proposal) ?? proposal
+        shift = SteeredShift(settled)
+        return settled
+    }
+
+    /// Consecutive frames that are refused because of their timestamps. If the run lasts, the
+    /// source has switched to another clock.
+    private struct Run {
+        private var count = 0
+        private var first: (time: MediaTime, now: MediaTime?)?
+
+        private static let longest = MediaTime(seconds: 0.5)
+        private static let mostFrames = 30
+
+        /// Returns whether the run has lasted so long that the source's clock must have changed.
+        ///
+        /// - Parameter now: The engine's running time; `nil` if only the source's timestamps count.
+        mutating func lasts(_ time: MediaTime, _ now: MediaTime?) -> Bool {
+            count += 1
+            guard let first else {
+                first = (time, now)
+                return false
+            }
+            if count > Self.mostFrames || time - first.time >= Self.longest { return true }
+            guard let now, let since = first.now else { return false }
+            return now - since >= Self.longest
+        }
+    }
+}
+
+/// The timestamps of one track, which never go backwards, whichever source the frames come from.
+///
+/// Used under the lock of its track. A source's own timestamps are converted by its
+/// ``SourceClock``.
+struct SourceTimeline {
+    /// The timestamp of the last frame that was passed on, from any source.
+    private(set) var last: MediaTime?
+    /// The interval between frames.
+    private(set) var interval = MediaTime(nanoseconds: 33_333_333)
+
+    /// Longer intervals say nothing about the frame rate.
+    private static let longestInterval = MediaTime(seconds: 1)
+
+    /// Assigns a frame's timestamp when the frame is passed on. Not done earlier, because another
+    /// frame may overtake one that is held until it is due.
+    ///
+    /// - Returns: The frame's timestamp: `due`, but not less than the timestamp of the frame
+    ///   before.
+    mutating func commit(_ due: MediaTime) -> MediaTime {
+        let time = max(due, last ?? due)
+        if let last, time > last, time - last < Self.longestInterval { interval = time - last }
+        last = time
+        return time
+    }
+}
+
+// MARK: The offset of a clock
+
+/// The offset from a source's timestamps to the engine's running time. It follows a source's clock
+/// that runs slow or fast in steps too small to see, and resulting timestamps never go backwards.
+///
+/// The lateness of single frames varies with the load; the lateness of the most punctual frame
+/// shows the clock. Used under the lock of its track.
+struct SteeredShift {
+    /// How far the most punctual frame of a second may be off before the offset is adjusted.
+    struct Slack {
+        /// The tolerance for a clock that runs ahead.
+        let ahead: MediaTime
+        /// The tolerance for a clock that falls behind.
+        let behind: MediaTime
+        /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
+        /// which only the arrival times of its frames are known.
+        let latency: MediaTime?
+    }
+    /// The current offset, which approaches ``target``.
+    private(set) var present: MediaTime
+    private var target: MediaTime
+    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
+    private var reference: MediaTime?
+    private var window = Window()
+
+    private struct Window {
+        var since: MediaTime?
+        var count = 0
+        var least = MediaTime.zero
+    }
+    private static let window = MediaTime(seconds: 1)
+    /// With fewer frames the result reflects the load more than the clock.
+    private static let leastFrames = 8
+    /// The minimum interval between two frames: parsers and muxers lose one of two frames with the
+    /// same timestamp.
+    static let leastStep = MediaTime(seconds: 0.001)
+    /// Larger differences are reduced faster.
+    private static let far = MediaTime(seconds: 0.25)
+
+    /// - Parameter reference: The expected lateness of the most punctual frame; `nil` to measure
+    ///   it.
+    init(_ shift: MediaTime, reference: MediaTime? = nil) {
+        (present, target) = (shift, shift)
+        self.reference = reference
+    }
+
+    /// Returns the engine's time of a frame.
+    ///
+    /// - Parameters:
+    ///   - time: The source's timestamp.
+    ///   - previous: The timestamp of the source's previous frame; `nil` for the first.
+    ///   - last: The time of the track's last frame, from any source. If the first frame of a
+    ///     source would be earlier, it follows that frame at the minimum interval, and later frames
+    ///     return to their own times.
+    mutating func apply(
+        to time: MediaTime, after previous: MediaTime?, now: MediaTime, _ slack: Slack,
+        notBefore last: MediaTime?
+    ) -> MediaTime {
+        observe(now - (time + target), now, slack)
+        approach(in: max(.zero, previous.map { time - $0 } ?? .zero))
+        let limit = max(now, last ?? now)
+        if present > target, time + present > limit { present = max(target, limit - time) }
+        if let last, time + present < last + Self.leastStep {
+            present = last + Self.leastStep - time
+        }
+        return time + present
+    }
+
+    /// Moves `present` towards the target: forward quickly, back in steps small enough that
+    /// timestamps still increase.
+    private mutating func approach(in elapsed: MediaTime) {
+        let gap = target - present
+        if gap > .zero {
+            present = present + min(gap, max(elapsed.divided(by: 10), gap.divided(by: 8)))
+        } else {
+            let isFar = .zero - gap > Self.far
+            present = present - min(.zero - gap, elapsed.divided(by: isFar ? 2 : 10))
+        }
+    }
+
+    private mutating func observe(_ lateness: MediaTime, _ now: MediaTime, _ slack: Slack) {
+        window.least = window.count == 0 ? lateness : min(window.least, lateness)
+        window.count += 1
+        guard let since = window.since else {
+            window.since = now
+            return
+        }
+        guard now - since >= Self.window, window.count >= Self.leastFrames else { return }
+        let least = window.least
+        window = Window()
+        if let latency = slack.latency {
+            let usual = reference ?? max(.zero, least)
+            reference = usual
+            let most = max(usual, latency) + slack.behind
+            if least > most { target = target + (least - most) }
+            // A frame cannot arrive before it was captured.
+            if .zero - least > slack.ahead { target = target + least }
+        } else {
+            let usual = reference ?? least
+            reference = usual
+            let drift = least - usual
+            if drift > slack.behind || .zero - drift > slack.ahead { target = target + drift }
+        }
+    }
+}
+
+extension MediaTime {
+    fileprivate func divided(by divisor: Int64) -> MediaTime {
+        MediaTime(nanoseconds: nanoseconds / divisor)
+    }
+}
