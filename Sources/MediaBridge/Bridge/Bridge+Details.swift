@@ -6,7 +6,7 @@ extension Bridge {
     /// Runs on the thread that changes the property (usually a streaming thread), so it must return
     /// at once. Must be called before ``run()``. A recording's own encoders and muxers are not
     /// included.
-    public func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
+    package func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in
                 if case .property(let change) = message { listener(change) }
@@ -17,7 +17,7 @@ extension Bridge {
 
     /// Calls `listener` with the tags that elements find and that reach the ends of pipelines. Runs
     /// on a streaming thread, so it must return at once. Must be called before ``run()``.
-    public func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
+    package func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in if case .tags(let tags) = message { listener(tags) } }
         }

@@ -4,7 +4,7 @@ extension Bridge {
     /// Names of the captures and outputs that write to the standard output of the process: with
     /// `fdsink`, or with a `filesink` whose file is the same as standard output's. The program must
     /// write nothing else there.
-    public var writersToStandardOutput: [String] {
+    package var writersToStandardOutput: [String] {
         let found = zip(plan.captures.map(\.name), captures.map(\.pipeline))
             .filter { $1.writesToStandardOutput }.map(\.0)
         return found + outputs.filter { $0.output.pipeline.writesToStandardOutput }.map(\.name)
