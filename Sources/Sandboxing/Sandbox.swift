@@ -17,12 +17,12 @@ internal import Glibc
 /// can.
 public struct Sandbox: Sendable {
     /// The only writable directory; its path contains no symbolic links.
-    public let directory: String
+    package let directory: String
     /// Additional files and directories that may be read, including everything in them.
     public var readable: [String] = []
 
     /// The version of the kernel's Landlock; `nil` if it has none, or if it is disabled.
-    public static var kernelVersion: Int? {
+    package static var kernelVersion: Int? {
         let version = mb_landlock_version()
         return version > 0 ? Int(version) : nil
     }

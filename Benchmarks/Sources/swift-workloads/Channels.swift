@@ -93,7 +93,7 @@ func runMix(users: Int, seconds: Int) async throws {
         receiver.audioPublished(by: user)
     }
     let tone = (0..<480).map { Int16(1000 * ($0 % 48) / 48) }
-    let origin = MediaTime(SharedClock.now)
+    let origin = SharedClock.time
     let live = LiveTiming(clockOrigin: origin, latency: MediaTime(value: 1, timescale: 100))
     var next = ContinuousClock.now
     for step in 0..<seconds * 100 {

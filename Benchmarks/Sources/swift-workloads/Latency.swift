@@ -17,7 +17,7 @@ private final class Stopwatch: VideoSink {
         ages.reserveCapacity(pushed.times.count)
     }
     func render(_ frame: VideoFrame) {
-        let now = MediaTime(SharedClock.now).nanoseconds
+        let now = SharedClock.time.nanoseconds
         guard let place = frame.metadata["place"].flatMap({ Int($0) }) else { return }
         ages.append(now - pushed.times[place])
     }
@@ -43,7 +43,7 @@ func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
         frame.format = .pixelBuffer
         frame.textureBuf = picture
         frame.metadata = places[index]
-        pushed.times[index] = MediaTime(SharedClock.now).nanoseconds
+        pushed.times[index] = SharedClock.time.nanoseconds
         engine.pushExternalVideoFrame(frame)
     }
     await engine.shutDown()

@@ -38,7 +38,7 @@ public struct EngineStatistics: Sendable {
     /// One renderer.
     public struct Renderer: FrameBalanced, Sendable {
         /// Frames that were offered and rendered, and the causes of the drops. A sink with its own
-        /// queue reports how many frames were rendered (``FrameBalanceReporting``).
+        /// queue reports how many frames were rendered (`FrameBalanceReporting`).
         public var balance = FrameBalance()
         /// Frames offered to the renderer.
         public var offered: Int { balance.offered }

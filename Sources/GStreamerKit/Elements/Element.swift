@@ -25,7 +25,7 @@ public final class Element: @unchecked Sendable {
     public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
-    public var path: String { Self.path(of: pointer) }
+    package var path: String { Self.path(of: pointer) }
 
     /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
     public var factoryName: String {
@@ -35,14 +35,14 @@ public final class Element: @unchecked Sendable {
 
     /// The element's class, for example `Source/File` or `Codec/Muxer`; empty if no factory made
     /// it.
-    public var klass: String {
+    package var klass: String {
         guard let factory = gst_element_get_factory(pointer), let text = mb_factory_class(factory)
         else { return "" }
         return String(cString: text)
     }
 
     /// Returns whether the element has a property of that name.
-    public func hasProperty(_ name: String) -> Bool { mb_has_property(pointer, name) != 0 }
+    package func hasProperty(_ name: String) -> Bool { mb_has_property(pointer, name) != 0 }
 
     /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
     /// property.
@@ -53,7 +53,7 @@ public final class Element: @unchecked Sendable {
 
     /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
     /// backslashes. Does nothing if the element has no such property, or if it is not a string.
-    public func set(literally property: String, _ value: String) {
+    package func set(literally property: String, _ value: String) {
         guard mb_property_is_string(pointer, property) != 0 else { return }
         mb_set_string(pointer, property, value)
     }
@@ -69,13 +69,13 @@ public final class Element: @unchecked Sendable {
 
     /// Returns the value of a boolean property; false if there is no readable boolean property of
     /// that name.
-    public func bool(_ property: String) -> Bool {
+    package func bool(_ property: String) -> Bool {
         mb_property_is_bool(pointer, property) != 0 && mb_get_bool(pointer, property) != 0
     }
 
     /// Returns the value of a 32-bit unsigned integer property; zero if there is no readable
     /// property of that name and type.
-    public func uint(_ property: String) -> Int {
+    package func uint(_ property: String) -> Int {
         mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
     }
 

@@ -1,12 +1,12 @@
 internal import CMediaBridge
 
 /// A GStreamer time: whole nanoseconds, never negative. GStreamer's `GST_CLOCK_TIME_NONE` is `nil`.
-public struct ClockTime: Hashable, Comparable, Sendable {
+package struct ClockTime: Hashable, Comparable, Sendable {
     /// The time in nanoseconds.
-    public var nanoseconds: UInt64
+    package var nanoseconds: UInt64
 
     /// Creates a time from a number of nanoseconds.
-    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+    package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
     /// `nil` for `GST_CLOCK_TIME_NONE`.
     init?(_ raw: GstClockTime) {
@@ -20,14 +20,14 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     static let none = GstClockTime.max
 
     /// Compares the numbers of nanoseconds.
-    public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
+    package static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }
 
 /// The monotonic system clock that all pipelines of the process use, so that their times can be
 /// compared.
 public enum SharedClock {
-    /// The clock's time now.
-    public static var now: ClockTime {
+    /// The clock's time now, as GStreamer counts it.
+    package static var now: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_clock_get_time(clock.pointer)))
     }
 

@@ -1,5 +1,5 @@
 /// An error of a pipeline, with GStreamer's own message and advice on what to do.
-public struct PipelineError: Error, Hashable, Sendable {
+public struct PipelineError: Error, Equatable, Sendable {
     /// The kind of failure, to be tested by programs.
     public var code: Code
 
@@ -23,7 +23,7 @@ public struct PipelineError: Error, Hashable, Sendable {
     public var advice: String?
 
     /// Creates an error from its parts.
-    public init(
+    package init(
         _ code: Code, element: String? = nil, domain: String? = nil, domainCode: Int? = nil,
         message: String, debug: String? = nil, advice: String? = nil
     ) {
@@ -37,12 +37,12 @@ public struct PipelineError: Error, Hashable, Sendable {
     }
 
     /// The kind of failure. New kinds may be added: switch over them with a `default`.
-    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind, which is also its identity.
-        public let rawValue: String
+        package let rawValue: String
         /// Creates a kind from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-        /// Same as ``rawValue``.
+        package init(rawValue: String) { self.rawValue = rawValue }
+        /// The name of the kind.
         public var description: String { rawValue }
 
         /// GStreamer itself could not be initialised.

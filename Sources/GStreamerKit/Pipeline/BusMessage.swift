@@ -1,7 +1,7 @@
 internal import CMediaBridge
 
 /// A message of a pipeline's bus, as a value.
-public enum BusMessage: Sendable {
+package enum BusMessage: Sendable {
     /// Every sink has received EOS.
     case endOfStream
     /// An element, or the pipeline itself, has failed.
@@ -29,18 +29,18 @@ public enum BusMessage: Sendable {
 // MARK: Values
 
 /// A property of an element or a pad that changed, as gst-launch-1.0 prints it with `-v`.
-public struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
+package struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
     /// Path of the element or pad, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src`
-    public let path: String
+    package let path: String
     /// Name of the property, for example `caps`.
-    public let name: String
+    package let name: String
     /// The new value, as GStreamer writes it.
-    public let value: String
+    package let value: String
 
     /// One line, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
-    public var description: String { "\(path): \(name) = \(value)" }
+    package var description: String { "\(path): \(name) = \(value)" }
 }
 
 extension PropertyChange {
@@ -56,21 +56,21 @@ extension PropertyChange {
 }
 
 /// Tags, as gst-launch-1.0 prints them with `-t`.
-public struct FoundTags: Hashable, Sendable, CustomStringConvertible {
+package struct FoundTags: Hashable, Sendable, CustomStringConvertible {
     /// One tag with its values.
-    public struct Tag: Hashable, Sendable {
+    package struct Tag: Hashable, Sendable {
         /// Human-readable name: `title`, `video codec`.
-        public let name: String
+        package let name: String
         /// The values as text, as GStreamer writes them.
-        public let values: [String]
+        package let values: [String]
     }
     /// The object that found the tags: `element "fakesink0"`, `pad "demux:src_0"`.
-    public let finder: String
+    package let finder: String
     /// The tags, in the order of GStreamer's tag list.
-    public let tags: [Tag]
+    package let tags: [Tag]
 
     /// One line for the finder, and one for each value.
-    public var description: String {
+    package var description: String {
         let lines = tags.flatMap { tag in
             tag.values.enumerated().map { index, value in
                 let name = index == 0 ? tag.name : ""

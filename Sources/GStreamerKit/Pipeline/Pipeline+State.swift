@@ -2,7 +2,7 @@ internal import CMediaBridge
 internal import MediaBasics
 
 /// GStreamer's four states.
-public enum PipelineState: Int, Sendable, Comparable {
+package enum PipelineState: Int, Sendable, Comparable {
     /// No resources are held.
     case null = 1
     /// Devices and files are open; no data flows.
@@ -13,7 +13,7 @@ public enum PipelineState: Int, Sendable, Comparable {
     case playing
 
     /// Compares states in the order NULL, READY, PAUSED, PLAYING.
-    public static func < (a: PipelineState, b: PipelineState) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: PipelineState, b: PipelineState) -> Bool { a.rawValue < b.rawValue }
 }
 
 extension Pipeline {

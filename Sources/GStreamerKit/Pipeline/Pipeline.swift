@@ -82,7 +82,7 @@ extension Pipeline {
     /// message; a reader that falls more than 256 messages behind loses the oldest.
     ///
     /// The first error is also kept in ``failure``, for late readers.
-    public var messages: AsyncStream<BusMessage> {
+    package var messages: AsyncStream<BusMessage> {
         AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
             let id = bus.listen { continuation.yield($0) }
             continuation.onTermination = { [bus] _ in bus.unlisten(id) }
@@ -99,7 +99,7 @@ extension Pipeline {
 
     /// Calls `listener` for every message, on the thread that posts it (usually a streaming
     /// thread): it must return at once. Stays registered for as long as the pipeline lives.
-    public func onMessage(_ listener: @escaping @Sendable (BusMessage) -> Void) {
+    package func onMessage(_ listener: @escaping @Sendable (BusMessage) -> Void) {
         _ = bus.listen(listener)
     }
 

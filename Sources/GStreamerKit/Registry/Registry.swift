@@ -94,19 +94,19 @@ package struct ElementFactory: Hashable, Sendable {
 // MARK: Devices
 
 /// A camera, microphone, screen or speaker that one of GStreamer's device providers reports.
-public struct Device: Hashable, Sendable {
+package struct Device: Hashable, Sendable {
     /// Display name, for example `Integrated Camera`.
-    public let name: String
+    package let name: String
     /// Device class: `Video/Source`, `Audio/Source`, `Audio/Sink` ….
-    public let klass: String
+    package let klass: String
     /// The device's path, for example `/dev/video0`; `nil` if it has none.
-    public let path: String?
+    package let path: String?
 
     /// Lists the devices that are present now. May block for a second: call it on a control thread.
     ///
     /// - Parameter klass: Only devices of this class; `nil` for all.
     /// - Throws: ``PipelineError`` if GStreamer cannot start.
-    public static func list(klass: String? = nil) throws(PipelineError) -> [Device] {
+    package static func list(klass: String? = nil) throws(PipelineError) -> [Device] {
         try GStreamer.initialize()
         guard let monitor = gst_device_monitor_new() else { return [] }
         defer { gst_object_unref(monitor) }

@@ -286,7 +286,7 @@ extension Bridge {
     /// Runs on the thread that changes the property (usually a streaming thread), so it must return
     /// at once. Must be called before ``run()``. A recording's own encoders and muxers are not
     /// included.
-    public func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
+    package func onPropertyChange(_ listener: @escaping @Sendable (PropertyChange) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in
                 if case .property(let change) = message { listener(change) }
@@ -297,7 +297,7 @@ extension Bridge {
 
     /// Calls `listener` with the tags that elements find and that reach the ends of pipelines. Runs
     /// on a streaming thread, so it must return at once. Must be called before ``run()``.
-    public func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
+    package func onTags(_ listener: @escaping @Sendable (FoundTags) -> Void) {
         for pipeline in pipelines {
             pipeline.onMessage { message in if case .tags(let tags) = message { listener(tags) } }
         }
@@ -321,7 +321,7 @@ extension Bridge {
     /// Names of the captures and outputs that write to the standard output of the process: with
     /// `fdsink`, or with a `filesink` whose file is the same as standard output's. The program must
     /// write nothing else there.
-    public var writersToStandardOutput: [String] {
+    package var writersToStandardOutput: [String] {
         let found = zip(plan.captures.map(\.name), captures.map(\.pipeline))
             .filter { $1.writesToStandardOutput }.map(\.0)
         return found + outputs.filter { $0.output.pipeline.writesToStandardOutput }.map(\.name)

@@ -1,16 +1,19 @@
 /// Describes what a ``Bridge`` connects: captures, steps in between, outputs.
 public struct BridgePlan: Sendable {
     /// A gst-launch string and its name in reports.
-    public struct Named: Hashable, Sendable {
+    public struct Named: Sendable {
         /// The name in reports.
         public var name: String
         /// The gst-launch string.
         public var text: String
         /// Where the string comes from, for errors; `nil` if it comes from no file.
-        public var origin: Origin?
+        package var origin: Origin?
 
         /// Creates a named string.
-        public init(name: String, text: String, origin: Origin? = nil) {
+        public init(name: String, text: String) { self.init(name: name, text: text, origin: nil) }
+
+        /// Creates a named string of a pipeline file.
+        package init(name: String, text: String, origin: Origin?) {
             self.name = name
             self.text = text
             self.origin = origin
@@ -18,13 +21,13 @@ public struct BridgePlan: Sendable {
     }
 
     /// A line of a pipeline file.
-    public struct Origin: Hashable, Sendable {
+    package struct Origin: Hashable, Sendable {
         /// The path of the pipeline file.
-        public var file: String
+        package var file: String
         /// The line of the string's first word, counted from one.
-        public var line: Int
+        package var line: Int
         /// The text of the string in the file, before variables are replaced.
-        public var text: String
+        package var text: String
     }
 
     /// The capture strings. The streams have the names of their appsinks. A string without an
@@ -130,10 +133,10 @@ public struct BridgePlan: Sendable {
     }
 
     /// The default name of a capture.
-    public static let defaultCapture = BridgedText.defaultBranch
+    package static let defaultCapture = BridgedText.defaultBranch
 
     /// Returns the default name of the output at `index`, counted from zero.
-    public static func outputName(_ index: Int) -> String {
+    package static func outputName(_ index: Int) -> String {
         index == 0 ? "output" : "output-\(index + 1)"
     }
 }

@@ -1,7 +1,7 @@
 /// The result of a bridge that has ended, or its counts so far.
-public struct BridgeReport: Hashable, Sendable {
+public struct BridgeReport: Sendable {
     /// Counts of one stream of a capture, or of one output.
-    public struct Counts: Hashable, Sendable {
+    public struct Counts: Sendable {
         /// Frames that passed: out of a capture, or into a muxer, payloader or sink.
         public var frames: Int
         /// Frames lost, by cause.
@@ -41,7 +41,7 @@ public struct BridgeReport: Hashable, Sendable {
     public var failures: [PipelineError]
 
     /// Creates a report.
-    public init(
+    package init(
         captures: [String: Counts], outputs: [String: Counts], seconds: Double, ended: End?,
         failures: [PipelineError]
     ) {

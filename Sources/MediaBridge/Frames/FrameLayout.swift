@@ -57,7 +57,7 @@ extension VideoFormat {
     /// Returns GStreamer's default layout of this format's planes.
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not know.
-    public func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
+    package func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
         try FrameLayout.of(self).planes
     }
 }

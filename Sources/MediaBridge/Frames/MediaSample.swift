@@ -184,9 +184,14 @@ extension Buffer {
     }
 }
 
+extension SharedClock {
+    /// The clock's time now: the time that ``LiveTiming/clockOrigin`` counts in.
+    public static var time: MediaTime { MediaTime(now) }
+}
+
 extension MediaTime {
     /// Creates a media time from GStreamer's time, both in nanoseconds.
-    public init(_ time: ClockTime) {
+    package init(_ time: ClockTime) {
         self.init(nanoseconds: Int64(clamping: time.nanoseconds))
     }
 }
@@ -194,7 +199,7 @@ extension MediaTime {
 extension ClockTime {
     /// Creates GStreamer's time from a media time; `nil` for a time before zero, which it cannot
     /// represent.
-    public init?(_ time: MediaTime) {
+    package init?(_ time: MediaTime) {
         guard time.nanoseconds >= 0 else { return nil }
         self.init(nanoseconds: UInt64(time.nanoseconds))
     }

@@ -8,7 +8,7 @@
 ///
 /// Samples are copied only where they are converted, because the string does not take their format,
 /// and where planes do not fit into one buffer. Times in the output follow from the frames' running
-/// times (``PipelineVideoSink/TimeOrigin``). If an output takes both video and audio, use
+/// times, as those of ``PipelineVideoSink`` do. If an output takes both video and audio, use
 /// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
 /// except for ``consume(_:)-(AudioFrame)``, which any thread may call, and for ``shouldStart()`` and
 /// ``shouldStop()``, which block.
@@ -99,7 +99,7 @@ public final class PipelineAudioSink: AudioSink, AudioFrameConsumer, FrameBalanc
     public var statistics: Report { writer.statistics }
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
-    public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
+    package func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
 
     package func queuesAtOnce(_ live: LiveTiming?) -> Bool { writer.branch.queuesAtOnce(live) }
 

@@ -10,8 +10,9 @@ internal import Synchronization
 /// ```
 ///
 /// Pixels are copied only where they are converted, because the string does not take their format.
-/// Times in the output follow from the frames' running times (``TimeOrigin``); an output of a live
-/// capture is in sync with it, whether it is started early or late.
+/// Times in the output follow from the frames' running times: time zero is the beginning of a file, or the
+/// first frame of a live capture. An output of a live capture is in sync with it, whether it is started early
+/// or late.
 ///
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)-(VideoFrame)``, which any thread may
 /// call, and for ``shouldStart()`` and ``shouldStop()``, which block.
@@ -19,7 +20,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     QueueingSink
 {
     /// Which input time is the output's time zero.
-    public enum TimeOrigin: Sendable {
+    package enum TimeOrigin: Sendable {
         /// The first frame of a live capture; for a file, the beginning of the file.
         case automatic
         /// The first frame, in any case: for an output that joins a file in the middle.
@@ -38,8 +39,8 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
         /// frame of a live capture evicts the oldest frame; any other waits. A frame that is
         /// written (``PipelineVideoSink/write(_:)-(VideoFrame)``) always waits.
         public var whenFull = WhenFull.automatic
-        /// Default ``TimeOrigin/automatic``.
-        public var timeOrigin = TimeOrigin.automatic
+        /// Which input time is the output's time zero. Default `automatic`.
+        package var timeOrigin = TimeOrigin.automatic
         /// How long ``PipelineVideoSink/finish()`` waits without a frame being written. Default:
         /// 10 s.
         public var stallTimeout = Duration.seconds(10).asDefaultDeadline
@@ -51,7 +52,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     }
 
     /// Counts of the frames of one run.
-    public struct Report: Hashable, Sendable {
+    public struct Report: Sendable {
         /// Frames that the sink took.
         public var accepted: Int
         /// Frames that reached the muxer, or the sink element if nothing is muxed, and were not too
@@ -166,7 +167,7 @@ public final class PipelineVideoSink: VideoSink, VideoFrameConsumer, FrameBalanc
     public var statistics: Report { writer.statistics }
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
-    public func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
+    package func frameBalance(of kind: MediaKind) -> FrameBalance { writer.frameBalance }
 
     package func queuesAtOnce(_ live: LiveTiming?) -> Bool { writer.branch.queuesAtOnce(live) }
 

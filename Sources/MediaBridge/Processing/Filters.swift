@@ -1,9 +1,9 @@
 internal import Synchronization
 
 /// The names of filters, as `--filter` and pipeline files use them.
-public enum FilterName {
+package enum FilterName {
     /// Every name, with a description of the filter.
-    public static let all: [(name: String, meaning: String)] = [
+    package static let all: [(name: String, meaning: String)] = [
         ("grayscale", "black and white; the luma of YUV does not change"),
         ("mirror", "swaps left and right"),
         ("rotate=90|180|270", "rotates clockwise, in degrees"),
@@ -12,7 +12,7 @@ public enum FilterName {
     /// Returns the filter with the name `text`: `grayscale`, `mirror`, `rotate=90`.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown name.
-    public static func filter(
+    package static func filter(
         _ text: String
     ) throws(PipelineError) -> any VideoProcessor & Sendable {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -38,15 +38,15 @@ public enum FilterName {
 /// GStreamer's `videoflip`.
 public final class FlipFilter: VideoProcessor, Sendable {
     /// How the picture is changed. Rotations are clockwise, in degrees.
-    public enum Method: String, Sendable, CaseIterable {
+    public enum Method: Sendable {
         /// Swaps left and right.
-        case mirror = "horiz"
+        case mirror
         /// Rotates by 90°.
-        case rotate90 = "90r"
+        case rotate90
         /// Rotates by 180°.
-        case rotate180 = "180"
+        case rotate180
         /// Rotates by 270°.
-        case rotate270 = "90l"
+        case rotate270
     }
     private let converter = FrameConverter()
     private let pool = FramePool()

@@ -13,8 +13,11 @@ extension PipelineVideoSource {
     ///
     /// An encoded stream is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, if a decoder is installed), beginning with
     /// a key frame; ``units()`` reads it without decoding. ``Statistics`` counts units that gave no picture as
-    /// ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``.
-    public func frames() -> FrameSequence { FrameSequence(reader: reader) }
+    /// ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``. The loop throws ``PipelineError`` if the stream is
+    /// not video, or if no decoder for its codec is installed.
+    public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable {
+        FrameSequence(reader: reader)
+    }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
     /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
@@ -25,14 +28,14 @@ extension PipelineVideoSource {
 }
 
 /// The frames of a ``PipelineVideoSource``, one at a time.
-public struct FrameSequence: AsyncSequence, Sendable {
+struct FrameSequence: AsyncSequence, Sendable {
     let reader: CaptureReader
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
+    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
 
     /// Reads the frames of one run.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
         /// Decodes a stream that comes encoded; `nil` while it is raw.
         private var decoding: UnitDecoding?
@@ -47,7 +50,7 @@ public struct FrameSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw video and not of a codec
         ///   that can be decoded.
-        public mutating func next() async throws -> VideoFrame? {
+        mutating func next() async throws -> VideoFrame? {
             do {
                 while true {
                     if let picture = try decoding?.take() { return picture }

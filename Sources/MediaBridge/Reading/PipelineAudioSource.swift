@@ -71,8 +71,11 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     /// ``PipelineError/Code/invalidState``.
     ///
     /// An encoded stream is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, if a decoder is
-    /// installed); ``units()`` reads it without decoding.
-    public func frames() -> AudioFrameSequence { AudioFrameSequence(reader: reader) }
+    /// installed); ``units()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
+    /// is not audio, or if no decoder for its codec is installed.
+    public func frames() -> some AsyncSequence<AudioFrame, any Error> & Sendable {
+        AudioFrameSequence(reader: reader)
+    }
 
     /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
     /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
@@ -129,14 +132,14 @@ public final class PipelineAudioSource: AudioSource, Sendable {
 }
 
 /// The frames of a ``PipelineAudioSource``, one at a time.
-public struct AudioFrameSequence: AsyncSequence, Sendable {
+struct AudioFrameSequence: AsyncSequence, Sendable {
     let reader: CaptureReader
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
+    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
 
     /// Reads the frames of one run.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
         private var decoded = Fifo<AudioFrame>()
 
@@ -146,7 +149,7 @@ public struct AudioFrameSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw audio and not
         ///   of a codec that can be decoded.
-        public mutating func next() async throws -> AudioFrame? {
+        mutating func next() async throws -> AudioFrame? {
             while true {
                 if let frame = decoded.popFirst() { return frame }
                 guard case .item(let item) = try await run.next() else { return nil }

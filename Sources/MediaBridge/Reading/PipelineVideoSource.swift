@@ -33,7 +33,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     }
 
     /// Counts of the frames of one run.
-    public struct Statistics: Hashable, Sendable, CustomStringConvertible {
+    public struct Statistics: Equatable, Sendable, CustomStringConvertible {
         /// Frames that came out of the pipeline, and whether they were delivered, were dropped or
         /// wait.
         public var balance: FrameBalance

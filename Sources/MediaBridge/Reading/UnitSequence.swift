@@ -9,36 +9,11 @@ extension PipelineVideoSource {
     ///
     /// Reading starts and stops the pipeline as ``frames()`` does, and only one loop reads at a
     /// time, of either. Up to 16,384 units of a live capture wait for the reader, before the oldest
-    /// are dropped; ``Statistics`` counts them.
-    public func units() -> UnitSequence { UnitSequence(reader: reader) }
-}
-
-/// The units of a ``PipelineVideoSource``, one at a time.
-public struct UnitSequence: AsyncSequence, Sendable {
-    let reader: CaptureReader
-
-    /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
-
-    /// Reads the units of one run.
-    public struct Iterator: AsyncIteratorProtocol {
-        let run: SequenceRun
-
-        /// Returns the next unit; `nil` at the end of the stream and in a cancelled task.
-        ///
-        /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not encoded video.
-        public mutating func next() async throws -> EncodedVideoFrame? {
-            while true {
-                guard case .item(let item) = try await run.next() else { return nil }
-                switch item {
-                case .sample(let sample) where sample.isHeader: continue
-                case .sample(let sample) where sample.caps.isEncodedPictures:
-                    return EncodedVideoFrame(sample, rotation: run.rotation)
-                case .frame(let frame): try await run.fail(.notEncoded("video", "\(frame.format)"))
-                case .audio(let frame): try await run.fail(.notEncoded("video", "\(frame.format)"))
-                case .sample(let sample): try await run.fail(.notEncoded("video", "\(sample.caps)"))
-                }
-            }
+    /// are dropped; ``Statistics`` counts them. The loop throws ``PipelineError`` if the stream is
+    /// not encoded video.
+    public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
+        UnitSequence(reader: reader, kind: "video") { sample, rotation in
+            sample.caps.isEncodedPictures ? EncodedVideoFrame(sample, rotation: rotation) : nil
         }
     }
 }
@@ -46,34 +21,46 @@ public struct UnitSequence: AsyncSequence, Sendable {
 extension PipelineAudioSource {
     /// Returns the units of a stream that comes encoded, as a sequence, as
     /// ``PipelineVideoSource/units()`` does.
-    public func units() -> AudioUnitSequence { AudioUnitSequence(reader: reader) }
+    public func units() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
+        UnitSequence(reader: reader, kind: "audio") { sample, _ in
+            sample.caps.isSound && !sample.isRawAudio ? EncodedAudioFrame(sample) : nil
+        }
+    }
 }
 
-/// The units of a ``PipelineAudioSource``, one at a time.
-public struct AudioUnitSequence: AsyncSequence, Sendable {
+/// The units of a source, one at a time.
+struct UnitSequence<Unit>: AsyncSequence, Sendable {
     let reader: CaptureReader
+    /// The media of the units in errors: `video` or `audio`.
+    let kind: String
+    /// Returns the unit of a sample; `nil` if the sample does not contain one.
+    let unit: @Sendable (MediaSample, VideoRotation) -> Unit?
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    public func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(run: SequenceRun(reader), kind: kind, unit: unit)
+    }
 
     /// Reads the units of one run.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let run: SequenceRun
+        let kind: String
+        let unit: @Sendable (MediaSample, VideoRotation) -> Unit?
 
         /// Returns the next unit; `nil` at the end of the stream and in a cancelled task.
         ///
-        /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not encoded audio.
-        public mutating func next() async throws -> EncodedAudioFrame? {
+        /// - Throws: ``PipelineError`` if the pipeline fails or its stream is not encoded media of
+        ///   the kind.
+        mutating func next() async throws -> Unit? {
             while true {
                 guard case .item(let item) = try await run.next() else { return nil }
                 switch item {
                 case .sample(let sample) where sample.isHeader: continue
-                case .sample(let sample) where sample.caps.isSound && !sample.isRawAudio:
-                    return EncodedAudioFrame(sample)
-                case .frame(let frame): try await run.fail(.notEncoded("audio", "\(frame.format)"))
-                case .audio(let frame): try await run.fail(.notEncoded("audio", "\(frame.format)"))
                 case .sample(let sample):
-                    try await run.fail(.notEncoded("audio", "\(sample.caps)"))
+                    if let unit = unit(sample, run.rotation) { return unit }
+                    try await run.fail(.notEncoded(kind, "\(sample.caps)"))
+                case .frame(let frame): try await run.fail(.notEncoded(kind, "\(frame.format)"))
+                case .audio(let frame): try await run.fail(.notEncoded(kind, "\(frame.format)"))
                 }
             }
         }

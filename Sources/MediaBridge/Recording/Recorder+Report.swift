@@ -10,7 +10,7 @@ extension Recorder {
     func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
 
     /// The current progress of a recording.
-    public struct Progress: Hashable, Sendable {
+    public struct Progress: Sendable {
         /// Bytes of all files.
         public var bytes: Int
         /// Media time of all files, without pauses.
@@ -120,7 +120,7 @@ extension DropCause {
 extension Recorder: FrameBalanceReporting {
     /// Returns the counts for the engine that feeds this recorder. Frames for which
     /// ``render(_:)-(VideoFrame)`` or ``render(_:)-(AudioFrame)`` throws are not included.
-    public func frameBalance(of kind: MediaKind) -> FrameBalance {
+    package func frameBalance(of kind: MediaKind) -> FrameBalance {
         let report = self.report
         guard let track = kind == .video ? report.video : report.audio else {
             return FrameBalance()

@@ -1,11 +1,11 @@
 internal import Glibc
 
 /// A check of what a machine has and lacks for bridging, as printed by `gst-bridge doctor`.
-public struct Diagnosis: Sendable {
+package struct Diagnosis: Sendable {
     /// The result of one check.
-    public struct Finding: Hashable, Sendable {
+    package struct Finding: Hashable, Sendable {
         /// The outcome of a check.
-        public enum Verdict: String, Hashable, Sendable {
+        package enum Verdict: String, Hashable, Sendable {
             /// The item is present and works.
             case ok
             /// The item is missing, which causes no error until a pipeline needs it.
@@ -14,27 +14,27 @@ public struct Diagnosis: Sendable {
             case broken
         }
         /// What was checked.
-        public var name: String
+        package var name: String
         /// The outcome of the check.
-        public var verdict: Verdict
+        package var verdict: Verdict
         /// A version, a name or the cause of a failure.
-        public var detail: String
+        package var detail: String
         /// What to do about it; `nil` if nothing needs to be done.
-        public var advice: String?
+        package var advice: String?
     }
 
     /// The results, in the order of the checks.
-    public private(set) var findings: [Finding] = []
+    package private(set) var findings: [Finding] = []
 
     /// Whether nothing is broken. A missing item, such as a camera or an encoder, causes no error
     /// until a pipeline needs it.
-    public var isHealthy: Bool { !findings.contains { $0.verdict == .broken } }
+    package var isHealthy: Bool { !findings.contains { $0.verdict == .broken } }
 
     /// Checks the machine and the given pipeline files. May take a second; call it in the control
     /// zone.
     ///
     /// - Parameter files: Paths of pipeline files.
-    public init(files: [String] = []) {
+    package init(files: [String] = []) {
         do throws(PipelineError) {
             try GStreamer.initialize()
             note("GStreamer", .ok, GStreamer.version)

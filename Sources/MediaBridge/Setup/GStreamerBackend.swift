@@ -108,17 +108,17 @@ package struct GStreamerBackend: MediaBackend {
 // MARK: Default devices
 
 /// The source to capture if none is named: the camera, else the screen, else a test picture.
-public struct DefaultCapture: Hashable, Sendable {
+package struct DefaultCapture: Hashable, Sendable {
     /// The kind of source (`camera`, `screen` or `test picture`) and its name.
-    public let about: String
+    package let about: String
     /// The source as a gst-launch string.
-    public let text: String
+    package let text: String
 
     /// Finds the source. Queries the machine's devices, which may take a second; call it in the
     /// control zone.
     ///
     /// - Throws: ``PipelineError`` if GStreamer cannot be initialised.
-    public static func find() throws(PipelineError) -> DefaultCapture {
+    package static func find() throws(PipelineError) -> DefaultCapture {
         let cameras = try Device.list(klass: "Video/Source").filter { $0.path != nil }
         if let camera = cameras.first, let path = camera.path {
             return DefaultCapture(
@@ -140,7 +140,7 @@ public struct DefaultCapture: Hashable, Sendable {
     }
 
     /// The value of `DISPLAY`, the name of the X display; `nil` if it is not set.
-    public static var display: String? {
+    package static var display: String? {
         guard let value = getenv("DISPLAY"), value.pointee != 0 else { return nil }
         return String(cString: value)
     }

@@ -15,31 +15,31 @@ internal import Glibc
 ///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
 /// ```
 ///
-/// Without `capture` a default is used (``DefaultCapture``). `capture` may also be a mapping of
-/// names to strings.
+/// Without `capture` the default is a camera, else the screen, else a test pattern. `capture` may
+/// also be a mapping of names to strings.
 public struct PipelineFile: Sendable {
     /// A variable of the file, whose value is set when the file is used.
-    public struct Variable: Hashable, Sendable {
+    package struct Variable: Hashable, Sendable {
         /// The name, as in `${name}`.
-        public var name: String
+        package var name: String
         /// The value if no other is set; `nil`: a value must be set.
-        public var defaultValue: String?
+        package var defaultValue: String?
         /// What the variable is for.
-        public var meaning: String
+        package var meaning: String
     }
 
     /// What the file is for.
-    public let about: String
+    package let about: String
     /// The variables, in the order of the file.
-    public let variables: [Variable]
+    package let variables: [Variable]
     /// The captures; empty if the file has none, so that ``DefaultCapture`` is used.
-    public let captures: [BridgePlan.Named]
+    package let captures: [BridgePlan.Named]
     /// Names of the filters, in order (``FilterName``).
-    public let filters: [String]
+    package let filters: [String]
     /// The outputs, with the names that reports use.
-    public let outputs: [BridgePlan.Named]
+    package let outputs: [BridgePlan.Named]
     /// Variables that no string uses: setting them has no effect.
-    public let unusedVariables: [Variable]
+    package let unusedVariables: [Variable]
     let path: String
 
     /// Reads a file.

@@ -1,14 +1,14 @@
 extension UntrustedPolicy {
     /// Elements that are allowed, and the reason.
-    public struct AllowedElements: Hashable, Sendable {
+    package struct AllowedElements: Hashable, Sendable {
         /// The plugin's name.
-        public var plugin: String
+        package var plugin: String
         /// The names of the allowed elements; `nil` for all elements of the plugin.
-        public var factories: Set<String>?
+        package var factories: Set<String>?
         /// The prefix that an element's name must have; `nil` for no restriction.
-        public var prefix: String?
+        package var prefix: String?
         /// Why the elements are allowed.
-        public var reason: String
+        package var reason: String
 
         func covers(factory: String, plugin: String) -> Bool {
             plugin == self.plugin && factories?.contains(factory) ?? true
@@ -19,7 +19,7 @@ extension UntrustedPolicy {
     /// The complete list. Anything else is refused: elements that reach the network, a device, a
     /// display or another process; elements that choose and create other elements from a URI; and
     /// elements that have not been reviewed.
-    public static let allowedElements: [AllowedElements] =
+    package static let allowedElements: [AllowedElements] =
         inner + all(["filesrc", "filesink"], of: "coreelements", "files in the directory")
         + all(
             ["multifilesrc", "multifilesink", "imagesequencesrc"], of: "multifile",

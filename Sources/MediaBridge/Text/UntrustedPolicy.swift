@@ -9,7 +9,7 @@ internal import Glibc
 /// ```
 ///
 /// A string passes if every element in it, at any depth, is on a list of elements that only compute
-/// (``allowedElements``), and every property that can name a file names one in the directory. The check is
+/// (`allowedElements`), and every property that can name a file names one in the directory. The check is
 /// made three times: on the tokens of the string, before any element is created; on the elements
 /// that GStreamer creates, still in NULL; and on every element that is added later. Anything else
 /// is an error with the code ``PipelineError/Code/refused``.
@@ -49,7 +49,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     // MARK: ElementJudge
 
     /// Returns whether the list of ``allowedElements`` contains the element.
-    public func allows(factory: String, plugin: String) -> Bool {
+    package func allows(factory: String, plugin: String) -> Bool {
         Self.allowedElements.contains { $0.covers(factory: factory, plugin: plugin) }
     }
 

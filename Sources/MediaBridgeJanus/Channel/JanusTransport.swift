@@ -70,7 +70,7 @@ public struct JanusTransport: ChannelTransport {
     }
 
     /// How an interrupted connection is restored.
-    public struct Reconnection: Hashable, Sendable {
+    public struct Reconnection: Sendable {
         /// The maximum delay before the first attempt. Each further delay is twice as long, minus a
         /// random part of up to half of it. Default 500 ms.
         public var firstDelay = Duration.milliseconds(500)

@@ -14,7 +14,7 @@ internal import GStreamerKit
 /// let token = try tokens.token(channel: "room", validFor: .seconds(3600))
 /// ```
 public struct JanusTokens: Sendable {
-    private let secret: String
+    private let secret: Secret
 
     /// Creates a token generator.
     ///
@@ -25,7 +25,7 @@ public struct JanusTokens: Sendable {
             throw EngineError(
                 .invalidArgument, message: "the secret (token_auth_secret) is empty")
         }
-        self.secret = secret
+        self.secret = Secret(text: secret)
     }
 
     /// Returns a token.
@@ -54,17 +54,19 @@ public struct JanusTokens: Sendable {
     }
 
     private func sign(_ text: String) -> String {
-        "\(text):\(Data(MessageDigest.hmacSHA1(text, key: secret)).base64EncodedString())"
+        "\(text):\(Data(MessageDigest.hmacSHA1(text, key: secret.text)).base64EncodedString())"
     }
 }
 
-extension JanusTokens: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// A text without the secret.
-    public var description: String { "a Janus token generator" }
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-    /// A mirror without children, so that `dump` does not show the secret.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+/// A secret that neither `print` nor `dump` shows.
+private struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    let text: String
+
+    var description: String { "hidden" }
+    var debugDescription: String { description }
+    var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - Reading tokens

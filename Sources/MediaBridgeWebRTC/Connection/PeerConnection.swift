@@ -115,7 +115,7 @@ extension PeerConnection {
     }
 
     /// The media of a connection.
-    public struct Media: Hashable, Sendable {
+    public struct Media: Sendable {
         /// The video codecs in order of preference: H.264 and VP8. Empty: no video.
         public var video: [VideoCodec]
         /// The audio codecs in order of preference: Opus, A-law and µ-law. Empty: no audio.
@@ -134,7 +134,7 @@ extension PeerConnection {
     }
 
     /// How a connection reaches its peer.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// STUN and TURN servers: `stun://HOST:PORT`, `turn://USER:PASSWORD@HOST:PORT?transport=udp` (or
         /// `tcp`), `turns://…`, user and password percent-escaped. Default: none.
         public var servers: [String] = []
@@ -162,7 +162,7 @@ extension PeerConnection {
     }
 
     /// The state of a connection.
-    public enum State: Hashable, Sendable {
+    public enum State: Equatable, Sendable {
         /// No description has been exchanged yet.
         case new
         /// The connection is being established.
@@ -178,7 +178,7 @@ extension PeerConnection {
     }
 
     /// An ICE candidate.
-    public struct Candidate: Hashable, Sendable {
+    public struct Candidate: Equatable, Sendable {
         /// The text after `a=` in a session description: `candidate:1 1 UDP …`.
         public var text: String
         /// The `a=mid` of the candidate's m-line; `nil` if only the number is known.
@@ -299,9 +299,9 @@ extension PeerConnection {
 // MARK: - PeerStatistics
 
 /// The counts of a peer connection.
-public struct PeerStatistics: Hashable, Sendable {
+public struct PeerStatistics: Sendable {
     /// The counts of one stream.
-    public struct Stream: Hashable, Sendable {
+    public struct Stream: Sendable {
         /// Encoded frames offered to the connection, or received from the peer. Delivered frames
         /// were sent, or passed to the observer.
         public var units = FrameBalance()
@@ -319,7 +319,7 @@ public struct PeerStatistics: Hashable, Sendable {
         public var keyFrameRequests = 0
 
         /// Creates counts of zero.
-        public init() {}
+        package init() {}
     }
     /// The video stream.
     public var video = Stream()
@@ -331,7 +331,7 @@ public struct PeerStatistics: Hashable, Sendable {
     public var availableBitRate: Int?
 
     /// Creates counts of zero.
-    public init() {}
+    package init() {}
 
     /// The counts of the stream of one kind.
     subscript(kind: MediaKind) -> Stream {

@@ -1,13 +1,15 @@
 internal import GStreamerKit
 
 /// The reason why a peer connection failed.
-public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PeerError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure. New kinds may be added: switch over them with a `default`.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name of the kind, which is also its identity.
-        public let rawValue: String
+        package let rawValue: String
         /// Creates a kind from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
+        package init(rawValue: String) { self.rawValue = rawValue }
+        /// The name of the kind.
+        public var description: String { rawValue }
 
         /// The peer's session description is not SDP, or not one of WebRTC.
         public static let badDescription = Code(rawValue: "badDescription")
@@ -50,7 +52,7 @@ public struct PeerError: Error, Hashable, Sendable, CustomStringConvertible {
     ///   - code: The kind of failure.
     ///   - message: The reason, in one sentence.
     ///   - advice: A suggested remedy. Default none.
-    public init(_ code: Code, message: String, advice: String? = nil) {
+    package init(_ code: Code, message: String, advice: String? = nil) {
         self.code = code
         self.message = message
         self.advice = advice

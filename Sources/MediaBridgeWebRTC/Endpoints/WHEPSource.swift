@@ -46,10 +46,12 @@ public final class WHEPSource: VideoSource, Sendable {
     public var statistics: PipelineVideoSource.Statistics { source.statistics }
 
     /// Returns the video frames as a sequence: see `PipelineVideoSource.frames()`.
-    public func frames() -> FrameSequence { source.frames() }
+    public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable { source.frames() }
 
     /// Returns the encoded video frames as a sequence: see `PipelineVideoSource.units()`.
-    public func units() -> UnitSequence { source.units() }
+    public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
+        source.units()
+    }
 
     // MARK: VideoSource, for an engine's control thread
 

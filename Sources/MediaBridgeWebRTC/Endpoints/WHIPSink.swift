@@ -22,7 +22,7 @@ internal import Synchronization
 /// before any media was sent. Thread: any.
 public final class WHIPSink: VideoSink, Sendable {
     /// The settings of a sink.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// The video encoder settings. Default codec `nil`: H.264, or VP8 if the server does not
         /// accept H.264.
         public var video = VideoEncoderConfiguration()

@@ -106,7 +106,7 @@ public final class WebRTCServer: ChannelTransport {
 
 extension WebRTCServer {
     /// The settings of a server.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// The base path of the server, without a trailing slash: `/live` makes `/live/whep`.
         /// Default: none.
         public var path = ""

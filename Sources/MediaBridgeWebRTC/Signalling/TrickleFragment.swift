@@ -1,5 +1,5 @@
 /// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
-package struct TrickleFragment: Hashable, Sendable {
+package struct TrickleFragment: Equatable, Sendable {
     /// The ICE credentials that candidates belong to.
     package struct Credentials: Hashable, Sendable {
         /// The value of `a=ice-ufrag`.

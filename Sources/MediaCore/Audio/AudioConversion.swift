@@ -1,5 +1,5 @@
 /// The audio format that a receiver asks for; a property that is `nil` keeps the frame's value.
-public struct AudioConversion: Hashable, Sendable {
+public struct AudioConversion: Equatable, Sendable {
     /// The sample format; `nil` to keep the frame's.
     public var sampleFormat: AudioSampleFormat?
     /// The sample rate in Hz; `nil` to keep the frame's.
@@ -22,14 +22,14 @@ public struct AudioConversion: Hashable, Sendable {
     }
 
     /// Creates a request for exactly the sample format, rate, channel count and layout of `format`.
-    public init(to format: AudioFormat) {
+    package init(to format: AudioFormat) {
         self.init(
             sampleFormat: format.sampleFormat, sampleRate: format.sampleRate,
             channels: format.channels, layout: format.layout)
     }
 
     /// Returns the format that audio of `format` has after the conversion.
-    public func applied(to format: AudioFormat) -> AudioFormat {
+    package func applied(to format: AudioFormat) -> AudioFormat {
         AudioFormat(
             sampleFormat ?? format.sampleFormat, sampleRate: sampleRate ?? format.sampleRate,
             channels: channels ?? format.channels, layout: layout ?? format.layout,
@@ -38,7 +38,7 @@ public struct AudioConversion: Hashable, Sendable {
     }
 
     /// Returns whether audio of `format` must be converted.
-    public func changes(_ format: AudioFormat) -> Bool { applied(to: format) != format }
+    package func changes(_ format: AudioFormat) -> Bool { applied(to: format) != format }
 }
 
 /// Converts audio to the format that a receiver asked for. Thread: any; concurrent calls wait for

@@ -31,7 +31,7 @@ public struct AudioFormat: Hashable, Sendable {
     ///   - sampleRate: Samples per second of each channel, in Hz.
     ///   - channels: The number of channels.
     ///   - layout: Whether the channels share one plane, which is the default, or have one each.
-    ///   - channelMask: The channel positions; `nil` for the usual ones (``usualMask(channels:)``).
+    ///   - channelMask: The channel positions; `nil` for the usual ones.
     public init(
         _ sampleFormat: AudioSampleFormat = .s16le, sampleRate: Int, channels: Int,
         layout: AudioLayout = .interleaved, channelMask: UInt64? = nil
@@ -44,14 +44,14 @@ public struct AudioFormat: Hashable, Sendable {
     }
 
     /// The largest number of channels that a format may have, as in GStreamer.
-    public static let mostChannels = 64
+    package static let mostChannels = 64
 
     /// The highest sample rate that a format may have, in Hz.
-    public static let highestRate = 768_000
+    package static let highestRate = 768_000
 
     /// Whether the rate and the number of channels are within bounds, and the mask names either as
     /// many positions as there are channels or none.
-    public var isValid: Bool {
+    package var isValid: Bool {
         (1...Self.highestRate).contains(sampleRate)
             && (1...Self.mostChannels).contains(channels)
             && (channelMask == 0 || channelMask.nonzeroBitCount == channels)
@@ -59,7 +59,7 @@ public struct AudioFormat: Hashable, Sendable {
 
     /// Returns the usual positions for a number of channels: stereo, quadraphonic, 5.1, 7.1 and the
     /// like for two to eight channels; zero for mono and for more than eight.
-    public static func usualMask(channels: Int) -> UInt64 {
+    package static func usualMask(channels: Int) -> UInt64 {
         switch channels {
         case 2: 0x3  // front left and right
         case 3: 0x7  // and centre
@@ -76,7 +76,7 @@ public struct AudioFormat: Hashable, Sendable {
     public var planes: Int { layout == .interleaved ? 1 : channels }
 
     /// Bytes in a plane from the sample of one moment to that of the next.
-    public var sampleStride: Int {
+    package var sampleStride: Int {
         sampleFormat.bytesPerSample * (layout == .interleaved ? channels : 1)
     }
 
@@ -116,7 +116,7 @@ extension AudioFormat: CustomStringConvertible {
 /// Any raw audio format of GStreamer can be created from its name; the common ones have constants.
 public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
     /// What the bits of a sample mean.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Signed integers.
         case signed
         /// Unsigned integers. Silence is the middle of the range, not zero.
@@ -128,13 +128,13 @@ public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
     /// GStreamer's name, such as `S16LE`.
     public let rawValue: String
     /// What the bits of a sample mean.
-    public let kind: Kind
+    package let kind: Kind
     /// The number of significant bits in a sample.
-    public let depth: Int
+    package let depth: Int
     /// The number of bits that a sample takes in memory; a multiple of eight.
-    public let width: Int
+    package let width: Int
     /// Whether the least significant byte comes first; true for samples of one byte.
-    public let isLittleEndian: Bool
+    package let isLittleEndian: Bool
 
     /// Creates a format from GStreamer's name; `nil` if no raw audio format has that name.
     public init?(rawValue: String) {

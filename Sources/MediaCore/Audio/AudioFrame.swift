@@ -22,10 +22,10 @@ public struct AudioFrame: Sendable {
     private var notes: [String: String]?
 
     /// The memory that holds the samples. A frame that was cut uses only a part of it: ``samples``.
-    public private(set) var storage: any AudioFrameStorage
+    package private(set) var storage: any AudioFrameStorage
 
     /// The range of samples of ``storage`` that this frame consists of.
-    public private(set) var samples: Range<Int>
+    package private(set) var samples: Range<Int>
 
     private var statedDuration: MediaTime?
 
@@ -37,7 +37,7 @@ public struct AudioFrame: Sendable {
     ///   - duration: `nil` to compute it from the number of samples and their rate.
     ///   - liveTiming: For live audio, where its running times lie on the clock. Default: `nil`,
     ///     not live.
-    public init(
+    package init(
         _ storage: any AudioFrameStorage, runningTime: MediaTime?, duration: MediaTime? = nil,
         liveTiming: LiveTiming? = nil
     ) {
@@ -129,7 +129,7 @@ public struct AudioFrame: Sendable {
     }
 
     /// Returns the frame with its samples replaced, as a converter does.
-    public func replacingSamples(_ storage: any AudioFrameStorage) -> AudioFrame {
+    package func replacingSamples(_ storage: any AudioFrameStorage) -> AudioFrame {
         var frame = self
         frame.storage = storage
         frame.samples = 0..<storage.sampleCount

@@ -3,7 +3,7 @@
 /// Conforming types are reference-counted handles on samples that do not change while more than one
 /// reference exists.
 /// Thread: any, for all members.
-public protocol AudioFrameStorage: AnyObject, Sendable {
+package protocol AudioFrameStorage: AnyObject, Sendable {
     /// The format of the samples.
     var format: AudioFormat { get }
 
@@ -29,7 +29,7 @@ public protocol AudioFrameStorage: AnyObject, Sendable {
 ///
 /// Storages create this value; programs get spans from ``AudioFrame/withBytes(plane:_:)`` and
 /// similar methods.
-public struct AudioPlanes: ~Copyable {
+package struct AudioPlanes: ~Copyable {
     /// The memory of each plane. It begins with the first sample and holds at least all samples.
     let planes: [UnsafeMutableRawBufferPointer]
 
@@ -38,7 +38,7 @@ public struct AudioPlanes: ~Copyable {
     /// - Parameter planes: As many as ``AudioFormat/planes``, each at least as long as its samples.
     ///   The memory must stay valid while this value exists. It is written to only if it was mapped
     ///   for writing.
-    public init(unsafe planes: [UnsafeMutableRawBufferPointer]) { self.planes = planes }
+    package init(unsafe planes: [UnsafeMutableRawBufferPointer]) { self.planes = planes }
 }
 
 // MARK: The program's memory

@@ -8,7 +8,7 @@ public struct EncodedAudioFrame: Sendable {
     public var codec: AudioCodec
 
     /// The memory that holds the bytes.
-    public var storage: any EncodedStorage
+    package var storage: any EncodedStorage
 
     /// When the first sample is due, in the running time of the object that produced it; `nil` if
     /// unknown. Outputs and recordings reject a unit without it.
@@ -28,7 +28,7 @@ public struct EncodedAudioFrame: Sendable {
     public var liveTiming: LiveTiming?
 
     /// Creates a unit from a storage. Its bytes are not checked here.
-    public init(
+    package init(
         _ codec: AudioCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
         duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil,
         liveTiming: LiveTiming? = nil

@@ -1,5 +1,5 @@
 /// The result of handing a frame over.
-public enum FrameDisposition: Hashable, Sendable {
+public enum FrameDisposition: Equatable, Sendable {
     /// The frame was accepted. A newer frame may still evict it if an output is slow.
     case accepted
     /// The frame was not accepted, and is counted under this cause.
@@ -83,11 +83,11 @@ public enum DropCause: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Counts the frames that were not delivered, by cause.
-public struct DropCounts: Hashable, Sendable {
+public struct DropCounts: Equatable, Sendable {
     private var counts: [DropCause: Int] = [:]
 
     /// Creates counts that are all zero.
-    public init() {}
+    package init() {}
 
     /// The number of frames dropped for one cause.
     public subscript(cause: DropCause) -> Int {
@@ -99,7 +99,7 @@ public struct DropCounts: Hashable, Sendable {
     public var total: Int { counts.values.reduce(0, +) }
 
     /// Adds the counts of each cause.
-    public static func + (a: DropCounts, b: DropCounts) -> DropCounts {
+    package static func + (a: DropCounts, b: DropCounts) -> DropCounts {
         var sum = a
         for (cause, count) in b.counts { sum[cause] += count }
         return sum
@@ -123,7 +123,7 @@ extension DropCounts: CustomStringConvertible {
 ///
 /// ``offered`` is the sum of the three at every moment. All counts except ``waiting`` only grow,
 /// and they remain readable after the object they describe has ended.
-public struct FrameBalance: Hashable, Sendable {
+public struct FrameBalance: Equatable, Sendable {
     /// Frames that arrived.
     public var offered: Int
     /// Frames that were passed on, shown or written.
@@ -132,7 +132,7 @@ public struct FrameBalance: Hashable, Sendable {
     public var dropped: DropCounts
 
     /// Creates a balance from counts of frames; all are zero by default.
-    public init(offered: Int = 0, delivered: Int = 0, dropped: DropCounts = DropCounts()) {
+    package init(offered: Int = 0, delivered: Int = 0, dropped: DropCounts = DropCounts()) {
         self.offered = offered
         self.delivered = delivered
         self.dropped = dropped
@@ -143,12 +143,12 @@ public struct FrameBalance: Hashable, Sendable {
     public var waiting: Int { offered - delivered - dropped.total }
 
     /// Whether no frame was counted twice. `false` indicates a defect in the code that counted.
-    public var isBalanced: Bool {
+    package var isBalanced: Bool {
         waiting >= 0 && delivered >= 0 && DropCause.allCases.allSatisfy { dropped[$0] >= 0 }
     }
 
     /// Adds the counts of two balances.
-    public static func + (a: FrameBalance, b: FrameBalance) -> FrameBalance {
+    package static func + (a: FrameBalance, b: FrameBalance) -> FrameBalance {
         FrameBalance(
             offered: a.offered + b.offered, delivered: a.delivered + b.delivered,
             dropped: a.dropped + b.dropped)
@@ -169,7 +169,7 @@ extension FrameBalance: CustomStringConvertible {
 ///
 /// If a ``VideoSink`` or ``AudioSink`` conforms, the engine that feeds it calls
 /// ``frameBalance(of:)``, so that a frame that the sink accepted and lost is not counted as rendered.
-public protocol FrameBalanceReporting: Sendable {
+package protocol FrameBalanceReporting: Sendable {
     /// Returns the outcome of the frames that `render` accepted, without those for which it threw.
     ///
     /// The counts cover either the run that began with `shouldStart()`, or all runs since the
@@ -178,7 +178,7 @@ public protocol FrameBalanceReporting: Sendable {
 }
 
 /// The kind of media: video or audio.
-public enum MediaKind: String, Hashable, Sendable {
+package enum MediaKind: String, Hashable, Sendable {
     /// Pictures.
     case video
     /// Sound.

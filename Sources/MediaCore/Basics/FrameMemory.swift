@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Says why pixels or samples could not be mapped, or a frame could not be created.
-public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct FrameError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public enum Code: Hashable, Sendable {
         /// The memory cannot be mapped for the CPU, such as a GPU surface that cannot be
@@ -22,7 +22,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// Creates an error with its kind and its description.
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -99,7 +99,7 @@ extension MediaTime: CustomStringConvertible {
 ///
 /// Frames of a live capture have it. Frames of a file do not, because a file has no capture time.
 /// An output uses it to stay in sync with the capture, whenever the output was started.
-public struct LiveTiming: Hashable, Sendable {
+public struct LiveTiming: Equatable, Sendable {
     /// The time of the shared clock at running time zero of the capture.
     public var clockOrigin: MediaTime
 

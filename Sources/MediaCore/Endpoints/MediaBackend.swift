@@ -100,21 +100,21 @@ package protocol VideoConverter: Sendable {
 ///
 /// A picture that is scaled to a ``size`` with another aspect ratio gets borders and is not
 /// distorted; the result has square pixels.
-public struct VideoConversion: Hashable, Sendable {
+package struct VideoConversion: Hashable, Sendable {
     /// The pixel format; `nil` to keep the frame's.
-    public var pixelFormat: VideoPixelFormat?
+    package var pixelFormat: VideoPixelFormat?
     /// The size; `nil` to keep the frame's.
-    public var size: VideoSize?
+    package var size: VideoSize?
     /// Whether a picture with another aspect ratio is cropped to the size, instead of getting
     /// borders. Default `false`.
-    public var fillsSize: Bool
+    package var fillsSize: Bool
     /// The clockwise rotation to apply.
-    public var rotation: VideoRotation
+    package var rotation: VideoRotation
     /// Whether the picture is mirrored left to right, after the rotation.
-    public var isMirrored: Bool
+    package var isMirrored: Bool
 
     /// Creates a request that changes nothing by default.
-    public init(
+    package init(
         pixelFormat: VideoPixelFormat? = nil, size: VideoSize? = nil, fillsSize: Bool = false,
         rotation: VideoRotation = .none, isMirrored: Bool = false
     ) {
@@ -126,7 +126,7 @@ public struct VideoConversion: Hashable, Sendable {
     }
 
     /// Returns whether pictures of a format must be converted.
-    public func changes(_ format: VideoFormat) -> Bool {
+    package func changes(_ format: VideoFormat) -> Bool {
         if rotation != .none || isMirrored { return true }
         if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }
         guard let size else { return false }

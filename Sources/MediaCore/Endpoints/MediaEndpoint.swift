@@ -51,7 +51,7 @@ public enum MediaPacing: Sendable {
 }
 
 /// When a source that failed is started again.
-public struct RestartPolicy: Hashable, Sendable {
+public struct RestartPolicy: Sendable {
     /// The delay before the first attempt; doubled after each failure. Default 0.5 s.
     public var delay = Duration.milliseconds(500)
     /// The maximum delay between attempts. Default 30 s.

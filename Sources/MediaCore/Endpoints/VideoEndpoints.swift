@@ -344,7 +344,7 @@ public enum VideoRenderMode: Int, Sendable {
 }
 
 /// The most of a video track that receivers and the network can use.
-public struct VideoLimit: Hashable, Sendable, CustomStringConvertible {
+public struct VideoLimit: Equatable, Sendable, CustomStringConvertible {
     /// Bits per second; `nil` for any.
     public var bitRate: Int?
     /// The size in pixels; `nil` for any.

@@ -10,7 +10,7 @@ public struct EncodedVideoFrame: Sendable {
     public var codec: VideoCodec { didSet { parsed = ParsedReferences() } }
 
     /// The memory that holds the bytes.
-    public var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
+    package var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
 
     /// What the bytes say about references. Shared by all copies, so that the bytes are parsed once.
     private var parsed = ParsedReferences()
@@ -35,7 +35,7 @@ public struct EncodedVideoFrame: Sendable {
     public var liveTiming: LiveTiming?
 
     /// Creates a unit from a storage. Its bytes are not checked here.
-    public init(
+    package init(
         _ codec: VideoCodec, _ storage: any EncodedVideoStorage, runningTime: MediaTime?,
         decodingTime: MediaTime? = nil, duration: MediaTime? = nil, rotation: VideoRotation = .none,
         liveTiming: LiveTiming? = nil
@@ -274,7 +274,7 @@ package struct ReferenceChain: Sendable {
 ///
 /// Conforming types are reference-counted handles on bytes that never change. Thread: any, for all
 /// members.
-public protocol EncodedStorage: AnyObject, Sendable {
+package protocol EncodedStorage: AnyObject, Sendable {
     /// The number of bytes.
     var byteCount: Int { get }
 
@@ -286,7 +286,7 @@ public protocol EncodedStorage: AnyObject, Sendable {
 }
 
 /// The memory behind an ``EncodedVideoFrame``.
-public protocol EncodedVideoStorage: EncodedStorage {
+package protocol EncodedVideoStorage: EncodedStorage {
     /// The size of the picture; `nil` if only the bytes contain it.
     var size: VideoSize? { get }
 

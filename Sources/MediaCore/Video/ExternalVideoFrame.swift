@@ -37,7 +37,7 @@ public final class ExternalVideoFrame {
     public init() {}
 
     /// The four crop properties as one value.
-    public var crop: VideoCrop {
+    package var crop: VideoCrop {
         VideoCrop(left: cropLeft, top: cropTop, right: cropRight, bottom: cropBottom)
     }
 

@@ -35,14 +35,14 @@ public struct RawPicture {
     }
 
     /// The reason why a picture cannot be accepted.
-    public struct Refusal: Error, Sendable {
+    package struct Refusal: Error, Sendable {
         /// The cause under which the frame is counted.
-        public let cause: DropCause
+        package let cause: DropCause
         /// A description of the reason, in one sentence.
-        public let message: String
+        package let message: String
 
         /// Creates a reason with its cause and its description.
-        public init(cause: DropCause, message: String) {
+        package init(cause: DropCause, message: String) {
             self.cause = cause
             self.message = message
         }
@@ -89,7 +89,7 @@ extension Result where Failure == RawPicture.Refusal {
 }
 
 /// The number of pixels to cut off on each of the four sides of a picture.
-public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
+public struct VideoCrop: Equatable, Sendable, CustomStringConvertible {
     /// Pixels to cut off on the left.
     public var left: Int
     /// Rows to cut off at the top.
@@ -113,7 +113,7 @@ public struct VideoCrop: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the size of a picture after the crop; `nil` if nothing is left or a side is
     /// negative.
-    public func size(of size: VideoSize) -> VideoSize? {
+    package func size(of size: VideoSize) -> VideoSize? {
         guard left >= 0, top >= 0, right >= 0, bottom >= 0,
             left < size.width, right < size.width - left,
             top < size.height, bottom < size.height - top

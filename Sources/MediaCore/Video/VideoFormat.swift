@@ -73,17 +73,17 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
     /// The height in pixels.
     public var height: Int
 
-    /// Creates a size, which is not checked (``isValid``).
+    /// Creates a size, which is not checked.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
     /// The longest side that a picture may have here: the largest that both VP8 and JPEG can hold.
-    public static let longestSide = 16383
+    package static let longestSide = 16383
 
     /// Whether both sides are from 1 to ``longestSide``.
-    public var isValid: Bool {
+    package var isValid: Bool {
         (1...Self.longestSide).contains(width) && (1...Self.longestSide).contains(height)
     }
 
@@ -105,13 +105,13 @@ public enum VideoRotation: Int, Sendable, CaseIterable {
     public static let rotationNone = VideoRotation.none
 
     /// Returns the rotation that results from both turns.
-    public static func + (a: VideoRotation, b: VideoRotation) -> VideoRotation {
+    package static func + (a: VideoRotation, b: VideoRotation) -> VideoRotation {
         VideoRotation(rawValue: (a.rawValue + b.rawValue) % 360) ?? .none
     }
 
     /// Creates a rotation from OpenTok's orientation: up 1, down 2, left 3, right 4; `nil` for any
     /// other number.
-    public init?(orientation number: Int) {
+    package init?(orientation number: Int) {
         switch number {
         case 1: self = .none
         case 2: self = .rotation180
@@ -173,7 +173,7 @@ extension VideoPixelFormat {
     ///   - strideInPixels: The stride of the first plane in pixels; `nil` for the width.
     /// - Throws: ``FrameError``: ``FrameError/Code/badFormat`` for a format that the SDKs do not
     ///   use, or a size out of range; ``FrameError/Code/badLayout`` for a stride smaller than the
-    ///   width, or larger than four times ``VideoSize/longestSide``.
+    ///   width, or larger than 65,532.
     public func packedPlanes(
         _ size: VideoSize, strideInPixels: Int? = nil
     ) throws(FrameError) -> [VideoPlaneLayout] {

@@ -34,11 +34,11 @@ public struct VideoFrame: Sendable {
     public var pixelBuffer: PixelBuffer
 
     /// The memory that holds the pixels.
-    @inlinable public var storage: any VideoFrameStorage { pixelBuffer.storage }
+    @inlinable package var storage: any VideoFrameStorage { pixelBuffer.storage }
 
     /// Creates a frame from a storage, without metadata.
     @inlinable
-    public init(
+    package init(
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
         duration: MediaTime? = nil,
@@ -54,7 +54,7 @@ public struct VideoFrame: Sendable {
     }
 
     /// Creates a frame from a storage, with metadata.
-    public init(
+    package init(
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
         duration: MediaTime? = nil,
@@ -66,6 +66,21 @@ public struct VideoFrame: Sendable {
             storage, runningTime: runningTime, duration: duration, rotation: rotation,
             liveTiming: liveTiming)
         self.metadata = metadata
+    }
+
+    /// Creates a frame from a picture, without metadata.
+    ///
+    /// - Parameters:
+    ///   - pixelBuffer: The picture. Its pixels are not copied.
+    ///   - runningTime: When the picture is due; `nil` if unknown.
+    ///   - duration: How long the picture is shown. Default: `nil`, unknown.
+    ///   - rotation: The clockwise rotation for display. Default none.
+    public init(
+        _ pixelBuffer: PixelBuffer, runningTime: MediaTime?, duration: MediaTime? = nil,
+        rotation: VideoRotation = .none
+    ) {
+        self.init(
+            pixelBuffer.storage, runningTime: runningTime, duration: duration, rotation: rotation)
     }
 
     /// The format of this frame; that of the next may differ.
@@ -100,7 +115,7 @@ public struct VideoFrame: Sendable {
     package var isSoleOwner: Bool { mutating get { pixelBuffer.isSoleOwner } }
 
     /// Returns the frame with its pixels replaced, as a converter does.
-    public func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
+    package func replacingPixels(_ storage: any VideoFrameStorage) -> VideoFrame {
         var frame = self
         frame.pixelBuffer = PixelBuffer(storage)
         return frame
@@ -120,12 +135,12 @@ extension VideoFrame: CustomStringConvertible {
 /// Thread: any.
 public struct PixelBuffer: Sendable {
     /// The memory that holds the pixels.
-    @inlinable public var storage: any VideoFrameStorage { pixels }
+    @inlinable package var storage: any VideoFrameStorage { pixels }
     @usableFromInline internal var pixels: any VideoFrameStorage
 
     /// Creates a handle on a storage.
     @inlinable
-    public init(_ storage: any VideoFrameStorage) { pixels = storage }
+    package init(_ storage: any VideoFrameStorage) { pixels = storage }
 
     /// Creates a black picture in newly allocated memory.
     ///

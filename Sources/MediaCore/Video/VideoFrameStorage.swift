@@ -2,7 +2,7 @@
 ///
 /// Conforming types are reference-counted handles on pixels that do not change while more than one
 /// reference exists. Thread: any, for all members.
-public protocol VideoFrameStorage: AnyObject, Sendable {
+@usableFromInline package protocol VideoFrameStorage: AnyObject, Sendable {
     /// The format of the picture.
     var format: VideoFormat { get }
 
@@ -27,7 +27,7 @@ public protocol VideoFrameStorage: AnyObject, Sendable {
 
 extension VideoFrameStorage {
     /// The size that ``format`` says.
-    public var size: VideoSize { format.size }
+    package var size: VideoSize { format.size }
 }
 
 // MARK: The program's memory

@@ -12,7 +12,7 @@ public struct VideoPlanes: ~Copyable {
     ///   - planes: At most four, in memory that must stay valid and unchanged while this value
     ///     exists.
     ///   - format: The format of the whole picture.
-    public init(unsafe planes: [MappedPlane], format: VideoFormat) {
+    package init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.init(unsafe: PlaneList(planes), format: format)
     }
 
@@ -51,7 +51,7 @@ public struct MutableVideoPlanes: ~Copyable {
     ///   - planes: At most four, in memory that must stay valid while this value exists, and that
     ///     nothing else accesses.
     ///   - format: The format of the whole picture.
-    public init(unsafe planes: [MappedPlane], format: VideoFormat) {
+    package init(unsafe planes: [MappedPlane], format: VideoFormat) {
         self.init(unsafe: PlaneList(planes), formats: [format])
     }
 
@@ -128,14 +128,14 @@ package struct PlaneList {
 }
 
 /// A plane's memory and its layout, as a storage provides them.
-public struct MappedPlane {
+package struct MappedPlane {
     /// The memory, beginning with the first row.
-    public let memory: UnsafeMutableRawBufferPointer
+    package let memory: UnsafeMutableRawBufferPointer
     /// The layout of rows and samples in ``memory``.
-    public let layout: VideoPlaneLayout
+    package let layout: VideoPlaneLayout
 
     /// Creates a mapped plane; the memory is not checked.
-    public init(memory: UnsafeMutableRawBufferPointer, layout: VideoPlaneLayout) {
+    package init(memory: UnsafeMutableRawBufferPointer, layout: VideoPlaneLayout) {
         self.memory = memory
         self.layout = layout
     }
@@ -240,7 +240,7 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
 }
 
 /// The position and layout of one plane of a picture in memory.
-public struct VideoPlaneLayout: Hashable, Sendable {
+public struct VideoPlaneLayout: Equatable, Sendable {
     /// Bytes from the start of the memory to the plane's first row.
     public var offset: Int
     /// Bytes from one row to the next; at least ``rowBytes``, often more.

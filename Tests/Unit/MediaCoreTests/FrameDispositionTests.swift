@@ -35,7 +35,6 @@ import Testing
         counts[.late] = 2
         counts[.late] -= 2
         #expect(counts == DropCounts())
-        #expect(counts.hashValue == DropCounts().hashValue)
     }
 
     @Test func countsAreToldInAFixedOrder() {

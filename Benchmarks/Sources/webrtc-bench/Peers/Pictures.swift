@@ -69,7 +69,7 @@ struct Pictures: ~Copyable {
 final class Log: Sendable {
     private let lines = Mutex<[(number: Int, time: Int64)]>([])
 
-    static var now: Int64 { MediaTime(SharedClock.now).nanoseconds }
+    static var now: Int64 { SharedClock.time.nanoseconds }
 
     /// Notes a picture. With the first one the program says so.
     func note(_ number: Int, at time: Int64 = Log.now) {

@@ -8,7 +8,7 @@ func fillSharedMemory(at socket: String) async throws {
         "shmsink socket-path=\(socket) wait-for-connection=false sync=false async=false")
     try await sink.start()
     try await showPictures(Log()) { picture, time in
-        sink.consume(VideoFrame(picture.storage, runningTime: time))
+        sink.consume(VideoFrame(picture, runningTime: time))
     }
     _ = try await sink.finish()
 }

@@ -1,5 +1,5 @@
 /// The result of a recording: its files, its frame counts and its end.
-public struct RecorderReport: Hashable, Sendable {
+public struct RecorderReport: Sendable {
     /// Why a recording ended.
     public enum End: String, Hashable, Sendable {
         /// All streams ended.
@@ -13,7 +13,7 @@ public struct RecorderReport: Hashable, Sendable {
     }
 
     /// One file.
-    public struct File: Hashable, Sendable {
+    public struct File: Sendable {
         /// The file's path.
         public var path: String
         /// Number of pictures in the file.
@@ -29,7 +29,7 @@ public struct RecorderReport: Hashable, Sendable {
     /// Counts of one stream. For video, `offered + repeated` equals `written` plus the total of
     /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
     /// buffers and its units are counted apart.
-    public struct Track: Hashable, Sendable {
+    public struct Track: Sendable {
         /// The codec's name, for example `h264`; `copy` if the recording only copies, and nothing has arrived yet.
         public var codec: String
         /// The encoder's factory name, for example `x264enc`; `copy` for encoded media that was recorded unchanged.
@@ -59,7 +59,7 @@ public struct RecorderReport: Hashable, Sendable {
     }
 
     /// What a recorder keeps in memory for ``Recorder/saveReplay(_:last:)``.
-    public struct Replay: Hashable, Sendable {
+    public struct Replay: Sendable {
         /// Media time from the first unit to the end of the last.
         public var duration: Duration
         /// The memory that the units occupy, in bytes.

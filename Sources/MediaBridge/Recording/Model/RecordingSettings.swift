@@ -1,10 +1,10 @@
 /// How a ``Recorder`` encodes video.
-public struct VideoEncoding: Hashable, Sendable {
+public struct VideoEncoding: Sendable {
     /// The codec; `nil`: encoded video is recorded unchanged, and raw video is encoded with the first of
     /// ``RecordingContainer/videoCodecs`` that has an encoder installed.
     public var codec: VideoCodec?
     /// Whether only encoded video is recorded, unchanged.
-    public private(set) var isCopy = false
+    package private(set) var isCopy = false
     /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
     /// bit per pixel.
     public var bitRate: Int?
@@ -34,12 +34,12 @@ public struct VideoEncoding: Hashable, Sendable {
 }
 
 /// How a ``Recorder`` encodes audio.
-public struct AudioEncoding: Hashable, Sendable {
+public struct AudioEncoding: Sendable {
     /// The codec; `nil`: encoded audio is recorded unchanged, and raw audio is encoded with the first of
     /// ``RecordingContainer/audioCodecs`` that has an encoder installed.
     public var codec: AudioCodec?
     /// Whether only encoded audio is recorded, unchanged.
-    public private(set) var isCopy = false
+    package private(set) var isCopy = false
     /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
     public var bitRate: Int?
 
@@ -65,7 +65,7 @@ public struct AudioEncoding: Hashable, Sendable {
 /// Divides a recording into files without a gap; each file begins with a key frame.
 ///
 /// Files are numbered: `out-00000.mkv`, `out-00001.mkv` ….
-public struct RecordingSegments: Hashable, Sendable {
+public struct RecordingSegments: Sendable {
     /// Duration of one file; `nil`: limited by ``bytes`` only. A file ends at the first key frame
     /// from there on.
     public var length: Duration?
@@ -84,7 +84,7 @@ public struct RecordingSegments: Hashable, Sendable {
     }
 
     /// The limits of a ring of files. The file being written counts as well.
-    public struct Ring: Hashable, Sendable {
+    public struct Ring: Sendable {
         /// Maximum number of files; `nil` for no limit.
         public var files: Int?
         /// Maximum size of all files in bytes; `nil` for no limit.

@@ -17,9 +17,9 @@ internal import MediaBasics
 /// Each repair can be run once. Thread: any but a streaming thread.
 public struct RecordingRepair: Sendable {
     /// The contents of the repaired recording.
-    public struct Report: Hashable, Sendable {
+    public struct Report: Sendable {
         /// One stream of the recording.
-        public struct Track: Hashable, Sendable {
+        public struct Track: Sendable {
             /// The GStreamer media type, for example `video/x-h264`.
             public var mediaType: String
             /// Number of pictures, or of audio blocks.
@@ -42,9 +42,9 @@ public struct RecordingRepair: Sendable {
     }
 
     /// The recording's path.
-    public let path: String
+    package let path: String
     /// The path of the new file; `nil`: it replaces the recording, once it has been checked.
-    public let output: String?
+    package let output: String?
     /// How long reading or writing may make no progress before the repair fails. Default 30 s.
     public var stallTimeout = Duration.seconds(30).asDefaultDeadline
 

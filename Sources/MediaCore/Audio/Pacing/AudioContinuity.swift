@@ -12,7 +12,7 @@
 /// two seconds by more than their usual deviation.
 public struct AudioContinuity: Sendable {
     /// The limits for deviations of times.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// The largest deviation of a frame's time that is treated as jitter.
         ///
         /// Default `nil`: three quarters of the frame's duration, but from 2 to 8 ms, so that a
@@ -26,7 +26,7 @@ public struct AudioContinuity: Sendable {
     }
 
     /// How the stream was corrected for a frame.
-    public enum Correction: Hashable, Sendable {
+    public enum Correction: Equatable, Sendable {
         /// A gap: this many samples of silence in each channel precede the frame.
         case inserted(samples: Int)
         /// An overlap: this many of the frame's first samples in each channel were cut off.
@@ -39,7 +39,7 @@ public struct AudioContinuity: Sendable {
     }
 
     /// Counts the corrections so far; samples are those of each channel.
-    public struct Counts: Hashable, Sendable {
+    public struct Counts: Equatable, Sendable {
         /// Gaps that were filled with silence.
         public var gaps = 0
         /// Overlaps that were cut off.
@@ -52,7 +52,7 @@ public struct AudioContinuity: Sendable {
         public var jumps = 0
 
         /// Creates counts that are all zero.
-        public init() {}
+        package init() {}
     }
 
     /// The frames to pass on, and the correction that was made.

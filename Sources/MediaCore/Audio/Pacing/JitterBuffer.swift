@@ -285,7 +285,7 @@ public struct JitterBuffer: Sendable {
 
 extension JitterBuffer {
     /// The delay of the audio, and how it is changed. The defaults suit a call.
-    public struct Configuration: Hashable, Sendable {
+    public struct Configuration: Sendable {
         /// The minimum delay, which compensates for uneven arrival. Default 40 ms.
         ///
         /// If an output plays by the clock of the audio, the delay is counted from the capture of the
@@ -312,7 +312,7 @@ extension JitterBuffer {
     }
 
     /// Counts the samples of each channel by outcome.
-    public struct Counts: Hashable, Sendable {
+    public struct Counts: Sendable {
         /// Samples that were added.
         public var received = 0
         /// Samples that were taken for playback.
@@ -329,10 +329,10 @@ extension JitterBuffer {
         public var lengthenedSilence = 0
 
         /// Creates counts that are all zero.
-        public init() {}
+        package init() {}
 
         /// Adds the counts of two buffers.
-        public static func + (a: Counts, b: Counts) -> Counts {
+        package static func + (a: Counts, b: Counts) -> Counts {
             var sum = a
             sum.received += b.received
             sum.played += b.played
@@ -346,7 +346,7 @@ extension JitterBuffer {
     }
 
     /// Counts the samples of each channel that were received and not played, by cause.
-    public struct Dropped: Hashable, Sendable {
+    public struct Dropped: Sendable {
         /// Arrived after the samples that follow them had been played.
         public var late = 0
         /// Had already been received.
@@ -359,13 +359,13 @@ extension JitterBuffer {
         public var abandoned = 0
 
         /// Creates counts that are all zero.
-        public init() {}
+        package init() {}
 
         /// The number of samples dropped for all causes together.
         public var total: Int { late + duplicate + overflow + silence + abandoned }
 
         /// Adds the counts of each cause.
-        public static func + (a: Dropped, b: Dropped) -> Dropped {
+        package static func + (a: Dropped, b: Dropped) -> Dropped {
             var sum = a
             sum.late += b.late
             sum.duplicate += b.duplicate

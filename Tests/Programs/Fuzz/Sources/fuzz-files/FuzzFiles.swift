@@ -1,5 +1,6 @@
 import FuzzSupport
-import MediaBridge
+
+@testable import MediaBridge
 
 @main struct FuzzFiles {
     static func main() { Fuzzer.run(fuzzOne) }
