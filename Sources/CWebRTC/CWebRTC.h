@@ -193,9 +193,6 @@ static inline guint64 mb_channel_waiting(GObject *channel) {
     g_object_get(channel, "buffered-amount", &bytes, NULL);
     return bytes;
 }
-static inline void mb_channel_send_text(GObject *channel, const gchar *text) {
-    g_signal_emit_by_name(channel, "send-string", text);
-}
 static inline void mb_channel_send_bytes(GObject *channel, GBytes *bytes) {
     g_signal_emit_by_name(channel, "send-data", bytes);
 }

@@ -1,5 +1,5 @@
 internal import MediaBasics
-package import MediaCore
+internal import MediaCore
 
 /// The engine's running time. It is zero when the engine is created and follows the backend's
 /// clock.

@@ -1,5 +1,5 @@
-package import BridgeEngine
-package import MediaBasics
+internal import BridgeEngine
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
