@@ -161,22 +161,18 @@ final class VideoStream: VideoFrameConsumer {
     func offer(
         _ frame: borrowing VideoFrame, decodedFrom codec: VideoCodec? = nil
     ) -> FrameDisposition {
-        let (groups, taps, isMirror, epoch, carried, isReordered) = state.withLock {
-            (
-                $0.groups, $0.taps, $0.isMirror, $0.epoch, codec ?? $0.carried,
-                $0.order.isReordered
-            )
-        }
-        for tap in taps.values {
+        let state = self.state.withLock { $0 }
+        let (carried, isReordered) = (codec ?? state.carried, state.order.isReordered)
+        for tap in state.taps.values {
             if tap.takesOnlyUnits { continue }
             if let carried, tap.takes(carried, isReordered: isReordered) { continue }
             tap.consumer.consume(copy frame)
         }
-        for group in groups {
+        for group in state.groups {
             if let carried, group.request.takes(carried, isReordered: isReordered) { continue }
-            var item = VideoSinkFeed.Item(frame: .picture(copy frame), epoch: epoch)
+            var item = VideoSinkFeed.Item(frame: .picture(copy frame), epoch: state.epoch)
             if let converter = group.converter,
-                let target = group.request.conversion(for: frame, isMirror: isMirror)
+                let target = group.request.conversion(for: frame, isMirror: state.isMirror)
             {
                 item.conversion = SharedConversion(
                     of: copy frame, to: target, upright: group.request.isUpright, by: converter)
@@ -203,13 +199,14 @@ final class VideoStream: VideoFrameConsumer {
     ///
     /// - Parameter asUnit: Whether units are passed on; otherwise all receivers want pictures.
     func offer(_ unit: EncodedVideoFrame, asUnit: Bool) -> UnitReach {
-        let (groups, taps, epoch, isReordered) = state.withLock { state in
+        let state = self.state.withLock { state in
             state.carried = asUnit ? unit.codec : nil
             state.order.note(unit)
-            return (state.groups, state.taps, state.epoch, state.order.isReordered)
+            return state
         }
+        let isReordered = state.order.isReordered
         var reach = UnitReach()
-        for tap in taps.values {
+        for tap in state.taps.values {
             guard asUnit, tap.takes(unit.codec, isReordered: isReordered) else {
                 if !tap.takesOnlyUnits { reach.needsPicture = true }
                 continue
@@ -217,7 +214,7 @@ final class VideoStream: VideoFrameConsumer {
             tap.consumer.consume(unit)
             reach.isTaken = true
         }
-        for group in groups {
+        for group in state.groups {
             guard asUnit, group.request.takes(unit.codec, isReordered: isReordered) else {
                 reach.needsPicture = true
                 if asUnit, group.request.takes(unit.codec, isReordered: false) {
@@ -226,7 +223,7 @@ final class VideoStream: VideoFrameConsumer {
                 continue
             }
             if group.request.leavesUnits { continue }
-            let item = VideoSinkFeed.Item(frame: .unit(unit), epoch: epoch)
+            let item = VideoSinkFeed.Item(frame: .unit(unit), epoch: state.epoch)
             for feed in group.feeds where feed.offer(item) == .dropped(.needsKeyFrame) {
                 reach.needsKeyFrame = true
             }

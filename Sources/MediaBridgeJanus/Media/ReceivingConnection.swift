@@ -107,7 +107,7 @@ struct ReceivingConnection: Sendable {
             throw .broken("the Janus server did not offer the requested streams")
         }
         let videoMid = answer.plugindata?.data?.streams?.first { $0.type == "video" }?.mid
-        return (SessionDescription.withoutUnusedFeedback(jsep.sdp), videoMid)
+        return (DescriptionText.withoutUnusedFeedback(jsep.sdp), videoMid)
     }
 
     /// - Returns: Whether the server sends video.
@@ -164,7 +164,7 @@ struct ReceivingConnection: Sendable {
 }
 
 /// Reads and changes session descriptions.
-enum SessionDescription {
+enum DescriptionText {
     /// Removes the feedback that the server offers but does not support. Janus ignores full intra
     /// requests (FIR), but GStreamer would request keyframes only by FIR: a loss would freeze the
     /// video permanently. Janus ignores reports on the packets it sends, and GStreamer would send

@@ -139,8 +139,8 @@ struct SendingConnection: Sendable {
             throw ReconnectReason(error)
         }
         let announced = Announced(
-            video: SessionDescription.mid(of: "video", in: offer),
-            audio: SessionDescription.mid(of: "audio", in: offer), modes: media.modes)
+            video: DescriptionText.mid(of: "video", in: offer),
+            audio: DescriptionText.mid(of: "audio", in: offer), modes: media.modes)
         let answer: JanusMessage
         do throws(JanusFailure) {
             answer = try await handle.request(
