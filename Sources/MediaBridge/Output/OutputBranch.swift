@@ -31,6 +31,7 @@ final class OutputBranch: Sendable {
         /// What is added to timestamps, and subtracted again in the segment.
         var lead = MediaTime.zero
         var last: MediaTime?
+        var intervals = FrameIntervals()
         /// The end of the last buffer.
         var reached = MediaTime.zero
 
@@ -346,17 +347,15 @@ final class OutputBranch: Sendable {
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
             // Muxers count the last frame of a stream as zero long if they know no duration for it.
-            // Parts of one encoded unit have the same time.
-            let interval = stream.last.map { MediaTime(due) - $0 }.flatMap { $0 > .zero ? $0 : nil }
-            let stays = (duration ?? interval).flatMap { ClockTime($0) }
+            let usual = stream.intervals.next(at: MediaTime(due))
+            let stays = duration ?? usual
             guard let stamp = ClockTime(MediaTime(due) + stream.lead),
-                source.push(fitted.due(at: stamp, for: stays)) == .ok
+                source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) })) == .ok
             else {
                 return refuse(.closed)
             }
             stream.last = MediaTime(due)
-            stream.reached = max(
-                stream.reached, MediaTime(due) + (duration ?? interval ?? .zero))
+            stream.reached = max(stream.reached, MediaTime(due) + (stays ?? .zero))
             refusedFormats.taken()
             gate.entered()
             return .accepted

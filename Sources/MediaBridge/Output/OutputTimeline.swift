@@ -114,3 +114,21 @@ struct OutputQueueDepth: Sendable {
         return Limit(buffers: min(Self.most, max(Self.least, fitting)))
     }
 }
+
+/// Guesses how long frames last that do not say it.
+struct FrameIntervals: Sendable {
+    private var last: MediaTime?
+    private var interval: MediaTime?
+
+    /// Notes the next frame.
+    ///
+    /// - Returns: The shorter of the last two intervals, because a frame after a gap does not last
+    ///   as long as the gap. `nil` for parts of one encoded unit, which have the same time.
+    mutating func next(at time: MediaTime) -> MediaTime? {
+        defer { last = time }
+        guard let last, time > last else { return nil }
+        let (before, now) = (interval, time - last)
+        interval = now
+        return min(before ?? now, now)
+    }
+}

@@ -200,6 +200,7 @@ private final class UnitReader: Sendable {
         var advance = MediaTime.zero
         var isHidden = false
         var last: MediaTime?
+        var intervals = FrameIntervals()
     }
     private let state = Mutex(State())
 
@@ -242,7 +243,7 @@ private final class UnitReader: Sendable {
             let isFirst = state.isFirst
             return (
                 state.caps, state.advance, isFirst, isFirst && state.isHidden,
-                state.last.map { due - $0 }.flatMap { $0 > .zero ? $0 : nil }
+                state.intervals.next(at: due)
             )
         }
         guard let caps, var buffer = sample.takeBuffer() else { return nil }

@@ -116,8 +116,7 @@ final class RecordingFile: Sendable {
             duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
         note(unit.time, of: unit.kind)
-        let end = unit.end + (unit.presented - unit.time)
-        reached.max((end - zero).nanoseconds, ordering: .relaxed)
+        reached.max(branch.reached.nanoseconds, ordering: .relaxed)
         return true
     }
 

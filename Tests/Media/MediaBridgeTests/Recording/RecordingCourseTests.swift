@@ -153,6 +153,27 @@ import Testing
         }
     }
 
+    /// The frame after the gap has no duration, and does not last as long as the gap.
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"], [1, 30])
+    func gapDoesNotExtendTheDurationOfTheFile(ending: String, framesAfterTheGap: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(
+                timeless: directory.file("out.\(ending)"), configuration(audio: nil))
+            try recorder.start()
+            for index in 0..<30 + framesAfterTheGap {
+                let time = MediaTime(
+                    value: Int64(index < 30 ? index : 15_000 + index), timescale: 25)
+                try await recorder.write(
+                    VideoFrame(VideoFormat(.i420, width: 64, height: 48), runningTime: time))
+            }
+            let report = try await recorder.stop()
+            #expect(report.files.map(\.frames) == [30 + framesAfterTheGap])
+            let end = Duration.seconds(600) + .milliseconds(40 * (30 + framesAfterTheGap))
+            let duration = try #require(report.files.first?.duration)
+            #expect((end - .milliseconds(100)...end + .milliseconds(100)).contains(duration))
+        }
+    }
+
     @Test(arguments: ["mkv", "webm"])
     func segmentsAreAsLongAsAskedForWhateverTheFrameRate(ending: String) async throws {
         try await withTemporaryDirectory { directory in
