@@ -254,7 +254,7 @@ struct Confinement {
 
 extension DefaultCapture {
     /// Finds the default capture, and prints what it captures.
-    static func announced() throws(PipelineError) -> String {
+    package static func announced() throws(PipelineError) -> String {
         let found = try find()
         Terminal.say("capturing the \(found.about)")
         return found.text

@@ -94,7 +94,7 @@ package final class SerialQueue: Sendable {
     }
 
     /// Waits a few microseconds for more work, because waking a sleeping thread costs more than
-    /// passing a frame on. At the frame rate of a camera the wait is in vain, and costs little.
+    /// passing a frame on. At the frame rate of a camera none comes, and the wait costs little.
     private func linger() -> (@Sendable () -> Void)? {
         for _ in 0..<10 {
             if let body = state.withLock({ $0.work.popFirst() }) { return body }

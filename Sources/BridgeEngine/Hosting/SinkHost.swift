@@ -151,7 +151,7 @@ protocol HostedSink: QueuedMedia {
     /// Makes the calls of the query sequence.
     static func query(_ sink: Sink) -> Request
     static func queue(for options: Options) -> SinkQueueOptions
-    /// Whether the item is rendered as it is, without a conversion.
+    /// Whether the item is rendered without a conversion.
     static func isUnconverted(_ item: SinkFeed<Self>.Item, for request: Request?) -> Bool
     /// Renders an item that left the queue.
     static func render(

@@ -84,6 +84,8 @@ final class PipelineEncoder: VideoEncoder {
             defer { state.isOpen = false }
             return state.isOpen
         }
+        // A thread that waits for room finds the encoder closed.
+        room.signal()
         if wasOpen {
             let end = units.expectEnd()
             source.endOfStream()

@@ -44,7 +44,7 @@ struct ShareCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let text = try capture ?? Self.found()
+        let text = try capture ?? DefaultCapture.announced()
         let source = try PipelineVideoSource(text)
         let token = try options.effectiveToken()
         var settings = options.configuration(token: token)
@@ -87,12 +87,6 @@ struct ShareCommand: AsyncParsableCommand {
         ]
         report.outputs = ["viewers": .init(last.channel?.outgoing.balance ?? last.outgoing)]
         try report.print(options.connection.report, after: reason.failure)
-    }
-
-    private static func found() throws -> String {
-        let found = try DefaultCapture.find()
-        Terminal.say("capturing the \(found.about)")
-        return found.text
     }
 
     /// Follows the engine's events until it is shut down.
