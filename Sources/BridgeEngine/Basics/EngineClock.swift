@@ -31,6 +31,11 @@ struct EngineClock: Sendable {
     /// The current running time.
     var now: MediaTime { clockTime() - origin }
 
+    /// Returns the timing of a frame of a source with this latency.
+    func liveTiming(_ latency: MediaTime) -> LiveTiming {
+        LiveTiming(clockOrigin: origin, latency: max(latency, self.latency))
+    }
+
     /// Hands a frame to a codec. If time comes only from the sources, it waits while the codec is
     /// full.
     ///

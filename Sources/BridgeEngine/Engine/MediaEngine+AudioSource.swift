@@ -20,13 +20,13 @@ extension MediaEngine {
         if let source { next = makeAudioSourceHost(source) } else { next = nil }
         try await enter(cancelling: "the change of source")
         defer { leave() }
-        if let next, next.identity == audio.chosen?.identity, audio.external == nil {
+        if let next, next.identity == audioSlot.chosen?.identity, audioSlot.pushHost == nil {
             hub.post(
                 .warning("\(next.typeName) is already the audio source; nothing changed"))
             return
         }
-        if next == nil, audio.chosen == nil, audio.external == nil, audio.running != nil,
-            !audio.hasEnded
+        if next == nil, audioSlot.chosen == nil, audioSlot.pushHost == nil,
+            audioSlot.host != nil, !audioSlot.hasEnded
         {
             return  // the microphone runs already
         }
@@ -34,9 +34,9 @@ extension MediaEngine {
         if !holds.isEmpty {
             // Not `??`, because its right side cannot suspend.
             let host = if let next { next } else { try await makeMicrophone() }
-            try await changeAudio(to: host, withFirstFrame: true)
+            try await changeAudio(to: host)
         }
-        audio.chosen = next
+        audioSlot.chosen = next
         audio.wantsMicrophone = next == nil
         disableAudioPush()
         noteAudioEnabled()
@@ -52,7 +52,7 @@ extension MediaEngine {
         defer { leave() }
         guard !audio.isEnabled else { return }
         let before = audio.wantsMicrophone
-        audio.wantsMicrophone = audio.external == nil && audio.chosen == nil
+        audio.wantsMicrophone = audioSlot.pushHost == nil && audioSlot.chosen == nil
         if !holds.isEmpty {
             do throws(EngineError) { try await startAudio() } catch {
                 audio.wantsMicrophone = before
@@ -115,9 +115,9 @@ extension MediaEngine {
 
     /// Starts the selected source.
     func startAudio() async throws(EngineError) {
-        guard audio.running == nil else { return }
+        guard audioSlot.host == nil else { return }
         do throws(EngineError) {
-            let wanted = audio.external ?? audio.chosen
+            let wanted = audioSlot.pushHost ?? audioSlot.chosen
             guard wanted != nil || audio.wantsMicrophone else {
                 throw EngineError(
                     .invalidState, message: "no audio source is set",
@@ -126,54 +126,20 @@ extension MediaEngine {
             let host = if let wanted { wanted } else { try await makeMicrophone() }
             try await changeAudio(to: host)
         } catch {
-            hub.post(.localAudioState(.failed))
+            post(.state(.failed), of: audioSlot)
             throw error
         }
     }
 
     /// Makes a source the running one. If that fails, the previous one continues.
-    ///
-    /// - Parameter withFirstFrame: Whether the previous source continues until the new one's first
-    ///   frame, and permanently if that frame does not arrive.
     func changeAudio(
-        to host: AudioSourceHost, withFirstFrame: Bool = false
+        to host: AudioSourceHost, awaitsFrame: Bool = true
     ) async throws(EngineError) {
-        let old = audio.running
-        guard old !== host else { return }
-        // The new source takes over with its first frame. If its frames were refused until the
-        // start has returned, a file source could end unheard.
-        audioTrack.expect(host.port)
-        do throws(EngineError) {
-            try await bringUp(host)
-            if withFirstFrame, old != nil { try await firstAudio(of: host) }
-        } catch {
-            // It may have taken over just before the deadline.
-            if audioTrack.forget(host.port) {
-                await takeDown(host)
-                throw error
-            }
-        }
-        audioTrack.listen(to: host.port)
-        (audio.running, audio.hasEnded, audio.watch) = (host, false, StallWatch())
-        if let old { await takeDown(old) }
-        hub.post(.localAudioState(.capturing))
-        checkAudioEnding()
-    }
-
-    private func firstAudio(of host: AudioSourceHost) async throws(EngineError) {
-        let once = Once<Bool>()
-        audio.awaiting = (host.port, once)
-        defer { audio.awaiting = nil }
-        try await firstFrame(
-            of: host, by: once, hasTakenOver: audioTrack.isListening(to: host.port))
-    }
-
-    /// Called when an audio source has ended or taken over.
-    func checkAudioSources() {
-        if let (port, once) = audio.awaiting {
-            Self.settle(once, on: port, hasTakenOver: audioTrack.isListening(to: port))
-        }
-        checkAudioEnding()
+        let isFirst = audioSlot.host == nil
+        try await swap(to: host, in: audioSlot, awaitsFrame: awaitsFrame)
+        guard isFirst else { return }
+        post(.state(.capturing), of: audioSlot)
+        checkEnding(of: audioSlot)
     }
 
     /// Called with the first hold, in parallel with the start of the video source.
@@ -181,7 +147,7 @@ extension MediaEngine {
         await bringUpSinks(AudioMedia.self) { $0.isLocal }
         guard audio.isEnabled else { return }
         do throws(EngineError) { try await startAudio() } catch {
-            hub.post(.audioSourceFailed(error))
+            post(.failed(error), of: audioSlot)
         }
     }
 
@@ -192,11 +158,9 @@ extension MediaEngine {
     }
 
     func stopAudio() async {
-        guard let host = audio.running else { return }
-        audio.running = nil
-        await takeDown(host)
-        audioTrack.listen(to: nil)
-        hub.post(.localAudioState(.stopped))
+        guard audioSlot.host != nil else { return }
+        await stopSource(of: audioSlot)
+        post(.state(.stopped), of: audioSlot)
     }
 
     /// Turns audio on and publishes it if the engine sends to a channel.
@@ -211,6 +175,7 @@ extension MediaEngine {
         pulls.enable(nil)
         if audio.pulled != nil { remote.audio.mixer.end() }
         audio = AudioState()
+        audioSlot = SourceSlot(audioTrack)
     }
 
     /// Checks whether sinks take frames.
@@ -219,35 +184,6 @@ extension MediaEngine {
             let id = entry.host.id
             for change in entry.host.feed.check(now: now, limit: limit) {
                 hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
-            }
-        }
-    }
-
-    /// Checks whether audio arrives.
-    func watchAudio(_ limit: MediaTime) {
-        guard audio.running != nil, !audio.hasEnded else { return }
-        let since = audioTrack.silentSince
-        let now = clock.now
-        for change in audio.watch.look(since: since, now: now, limit: limit) {
-            let silence = (now - (since ?? now)).duration
-            hub.post(change == .stalled ? .audioSourceStalled(silence) : .audioSourceResumed)
-        }
-    }
-
-    /// Handles the end of the running source, once. Also called directly after a start, because a
-    /// short source may have ended before the start returned.
-    func checkAudioEnding() {
-        guard let host = audio.running else { return }
-        for ending in host.port.takeEndings() {
-            audio.hasEnded = true
-            switch ending {
-            case .ended: hub.post(.audioSourceEnded)
-            case .failed(let error):
-                hub.post(
-                    .audioSourceFailed(
-                        EngineError(
-                            .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
-                hub.post(.localAudioState(.failed))
             }
         }
     }
@@ -261,18 +197,6 @@ struct AudioState {
     var isEnabled = false
     /// Whether the program has requested the microphone, which is never opened otherwise.
     var wantsMicrophone = false
-    /// The source that the program has set; `nil` for the microphone.
-    var chosen: AudioSourceHost?
-    /// The push source; `nil` if pushing is not enabled.
-    var external: AudioSourceHost?
-    /// The running source; `nil` if none is running.
-    var running: AudioSourceHost?
-    /// The source that is to take over with its first frame, and the operation that waits for it;
-    /// `nil` if no operation waits.
-    var awaiting: (port: AudioSourcePort, once: Once<Bool>)?
-    /// Whether the source has ended. If so, it is not reported as stalled.
-    var hasEnded = false
-    var watch = StallWatch()
     var sinks: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
     var publisher: AudioPublisher?
     var encoder = AudioEncoderConfiguration()

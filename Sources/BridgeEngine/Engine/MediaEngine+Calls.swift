@@ -15,35 +15,19 @@ extension MediaEngine {
     }
 
     /// Stops a source and disposes of it. Errors are posted as events.
-    func takeDown(_ host: VideoSourceHost) async {
+    func takeDown<Media>(_ host: SourceHost<Media>) async {
         await stop(host)
         await tolerate(host, .dispose)
     }
 
-    func stop(_ host: VideoSourceHost) async {
+    /// Stops a source. Its thread may be waiting for a slow sink: it gets half of the deadline for
+    /// that, so that the frames it delivered are not lost and the call nevertheless returns in time.
+    func stop<Media>(_ host: SourceHost<Media>) async {
         host.port.close()
-        let track = slots.values.map(\.track).first { $0.isListening(to: host.port) }
-        track?.letGo()
-        await stop(host) { track?.stopBlocking() }
-    }
-
-    /// Stops an audio source and disposes of it. Errors are posted as events.
-    func takeDown(_ host: AudioSourceHost) async {
-        host.port.close()
-        let track = audioTrack
-        if track.isListening(to: host.port) { track.letGo() }
-        await stop(host) { track.stopBlocking() }
-        await tolerate(host, .dispose)
-    }
-
-    /// Stops a source whose port is closed. Its thread may be waiting for a slow sink: it gets half
-    /// of the deadline for that, so that the frames it delivered are not lost and the call
-    /// nevertheless returns in time.
-    private func stop(
-        _ host: some ObjectHost, unblocking: @escaping @Sendable () -> Void
-    ) async {
+        let track = host.port.receiver.flatMap { $0.isListening(to: host.port) ? $0 : nil }
+        track?.entrance.letGo()
         let timer = OneShotTimer(after: configuration.callTimeout / 2, on: clock.timeline) {
-            unblocking()
+            track?.stopBlocking()
         }
         await tolerate(host, .stop)
         timer.cancel()

@@ -120,8 +120,9 @@ extension MediaEngine {
 
     func stopPublishing(_ track: TrackID) async {
         await publishers.removeValue(forKey: track)?.stop(within: configuration.callTimeout)
-        slots[track]?.limit = VideoLimit()
-        limitSource(of: track)
+        guard let slot = slots[track] else { return }
+        slot.limit = VideoLimit()
+        limitSource(of: slot)
     }
 }
 
@@ -160,7 +161,7 @@ private final class PublisherFeedback: PublicationFeedback {
 
     @Sendable func askSource() {
         events.post(.keyFrameNeeded(track))
-        relay.post(.keyFrameNeeded, of: track)
+        relay.post(SourceEvent<VideoMedia>.keyFrameNeeded, of: track)
     }
 
     func limitChanged(_ limit: VideoLimit) {
@@ -168,7 +169,7 @@ private final class PublisherFeedback: PublicationFeedback {
             state.limit = limit
             return state.publisher
         }?.limit(limit)
-        relay.post(.limitChanged(limit), of: track)
+        relay.post(SourceEvent<VideoMedia>.limitChanged(limit), of: track)
         events.post(.publicationLimited(track, limit))
     }
 

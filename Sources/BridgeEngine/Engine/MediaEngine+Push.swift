@@ -15,8 +15,10 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         guard enabled else {
-            guard pushHost != nil else { return }
-            if !holds.isEmpty { try await swap(to: try await host(besidesPush: chosen)) }
+            guard mainSlot.pushHost != nil else { return }
+            if !holds.isEmpty {
+                try await swap(to: try await host(besidesPush: mainSlot.chosen), in: mainSlot)
+            }
             await disablePush()
             return
         }
@@ -25,11 +27,11 @@ extension MediaEngine {
         if !holds.isEmpty { try await prepareSwap(to: host) }
         await disablePush(for: host)
         pushes[.main] = source
-        pushHost = host
+        mainSlot.pushHost = host
     }
 
     /// Whether push mode is on.
-    public var isExternalVideoSourceEnabled: Bool { pushHost != nil }
+    public var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
 
     /// Pushes one frame.
     ///
@@ -86,10 +88,11 @@ extension MediaEngine {
         let track = makeTrack(id)
         let source = makePushSource(useTexture, encodedFrame)
         let host = makeHost(source, for: track)
-        slots[id] = TrackSlot(track: track)
-        slots[id]?.pushHost = host
+        let slot = SourceSlot<VideoMedia>(track, id: id)
+        slot.pushHost = host
+        slots[id] = slot
         pushes[id] = source
-        if !holds.isEmpty { try await start(host, id) }
+        if !holds.isEmpty { try await start(host, in: slot) }
         return id
     }
 
@@ -104,7 +107,7 @@ extension MediaEngine {
         }
         await stopPublishing(id)
         pushes[id] = nil
-        await stopSource(of: id)
+        await stopSource(of: slot)
         for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
         slot.track.close()
         let final = await complete(unless: false, waiting: \.balance.waiting) {
@@ -128,11 +131,11 @@ extension MediaEngine {
     /// - Parameter next: Another push source, which waits for its first push instead; `nil` for
     ///   none.
     func disablePush(for next: VideoSourceHost? = nil) async {
-        guard let host = pushHost else { return }
-        pushHost = nil
+        guard let host = mainSlot.pushHost else { return }
+        mainSlot.pushHost = nil
         pushes[.main] = nil
-        mainTrack.forget(host.port, for: next?.port)
-        if slots[.main]?.host !== host { await takeDown(host) }
+        _ = mainTrack.entrance.forget(host.port, for: next?.port)
+        if mainSlot.host !== host { await takeDown(host) }
     }
 }
 
@@ -153,8 +156,8 @@ extension MediaEngine {
         defer { leave() }
         let source = PushAudioSource(format, refused: audioPushes.refused)
         let host = makeAudioSourceHost(source)
-        if !holds.isEmpty { try await changeAudio(to: host) }
-        audio.external = host
+        if !holds.isEmpty { try await changeAudio(to: host, awaitsFrame: false) }
+        audioSlot.pushHost = host
         audio.wantsMicrophone = false
         audioPushes.source = source
         noteAudioEnabled()
@@ -167,16 +170,16 @@ extension MediaEngine {
     public func disableExternalAudioSource() async throws(EngineError) {
         try await enter()
         defer { leave() }
-        guard audio.external != nil else { return }
+        guard audioSlot.pushHost != nil else { return }
         disableAudioPush()
-        let isRunning = audio.running != nil
+        let isRunning = audioSlot.host != nil
         await stopAudio()
-        guard audio.chosen != nil else { return disableAudioNow() }
+        guard audioSlot.chosen != nil else { return disableAudioNow() }
         if isRunning { try await startAudio() }
     }
 
     /// Whether pushed audio is enabled.
-    public var isExternalAudioSourceEnabled: Bool { audio.external != nil }
+    public var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
 
     /// Pushes audio. The samples are copied.
     ///
@@ -246,7 +249,7 @@ extension MediaEngine {
     // MARK: Internal
 
     func disableAudioPush() {
-        audio.external = nil
+        audioSlot.pushHost = nil
         audioPushes.source = nil
     }
 

@@ -21,30 +21,31 @@ extension MediaEngine {
         guard let source else {
             try await enter(cancelling: what)
             defer { leave() }
-            guard chosen != nil || pushHost != nil else { return }
-            if !holds.isEmpty { try await swap(to: try await host(besidesPush: nil)) }
-            chosen = nil
+            guard mainSlot.chosen != nil || mainSlot.pushHost != nil else { return }
+            if !holds.isEmpty { try await swap(to: try await host(besidesPush: nil), in: mainSlot) }
+            mainSlot.chosen = nil
             await disablePush()
             return
         }
         let fresh = makeHost(source, for: mainTrack)
         try await enter(cancelling: what)
         defer { leave() }
-        let isKnown = fresh.identity == chosen?.identity
-        guard !isKnown || pushHost != nil else {
+        let isKnown = fresh.identity == mainSlot.chosen?.identity
+        guard !isKnown || mainSlot.pushHost != nil else {
             hub.post(.warning("\(fresh.typeName) is already the video source; nothing changed"))
             return
         }
-        let host = isKnown ? chosen ?? fresh : fresh
+        let host = isKnown ? mainSlot.chosen ?? fresh : fresh
         try refuseOverdue(host)
-        if !holds.isEmpty { try await swap(to: host) }
-        chosen = host
+        if !holds.isEmpty { try await swap(to: host, in: mainSlot) }
+        mainSlot.chosen = host
         await disablePush()
     }
 
     /// The source that was set last; `nil` if the default one or push mode is in use.
     public var videoSource: VideoSourceReference? {
-        pushHost == nil ? chosen.map { VideoSourceReference(host: $0) } : nil
+        guard mainSlot.pushHost == nil else { return nil }
+        return mainSlot.chosen.map { VideoSourceReference(host: $0) }
     }
 
     // MARK: Hosts
@@ -68,7 +69,9 @@ extension MediaEngine {
     /// - Parameter host: The source that the program has set; `nil` for the default source.
     func host(besidesPush host: VideoSourceHost?) async throws(EngineError) -> VideoSourceHost {
         if let host { return host }
-        if let running = slots[.main]?.host, running !== pushHost, running !== chosen {
+        if let running = mainSlot.host, running !== mainSlot.pushHost,
+            running !== mainSlot.chosen
+        {
             return running
         }
         return try await makeDefaultHost()
@@ -76,7 +79,7 @@ extension MediaEngine {
 
     /// Returns the host of the source that the main track should have.
     private func wantedHost() async throws(EngineError) -> VideoSourceHost {
-        if let host = pushHost ?? chosen { return host }
+        if let host = mainSlot.pushHost ?? mainSlot.chosen { return host }
         return try await makeDefaultHost()
     }
 
@@ -93,7 +96,7 @@ extension MediaEngine {
         // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
         do throws(EngineError) {
-            if configuration.hasVideo { try await start(try await wantedHost(), .main) }
+            if configuration.hasVideo { try await start(try await wantedHost(), in: mainSlot) }
         } catch {
             await sound
             await releaseAudio()
@@ -103,57 +106,54 @@ extension MediaEngine {
         }
         await sound
         holds.insert(hold)
-        for (id, slot) in slots where id != .main {
+        for slot in slots.values where slot.id != .main {
             guard let host = slot.pushHost else { continue }
-            do throws(EngineError) { try await start(host, id) } catch {
-                hub.post(.sourceFailed(id, error))
+            do throws(EngineError) { try await start(host, in: slot) } catch {
+                post(.failed(error), of: slot)
             }
         }
-        if configuration.hasVideo { hub.post(.localVideoState(.capturing)) }
-        for id in slots.keys { checkEnding(of: id) }
+        if configuration.hasVideo { post(.state(.capturing), of: mainSlot) }
+        for slot in slots.values { checkEnding(of: slot) }
         startHeartbeat()
     }
 
-    func start(_ host: VideoSourceHost, _ id: TrackID) async throws(EngineError) {
-        guard let track = slots[id]?.track else { return }
-        track.listen(to: host.port)
+    func start<Media>(
+        _ host: SourceHost<Media>, in slot: SourceSlot<Media>
+    ) async throws(EngineError) {
+        slot.track.listen(to: host.port)
         do throws(EngineError) { try await bringUp(host) } catch {
-            track.listen(to: nil)
+            slot.track.listen(to: nil)
             throw error
         }
-        slots[id]?.host = host
-        limitSource(of: id)
-        slots[id]?.hasEnded = false
-        slots[id]?.hasFailed = false
+        slot.begin(host)
+        limitSource(of: slot)
     }
 
     /// Releases a hold. The sources are stopped when the last hold is released.
     func release(_ hold: Hold) async {
         guard holds.remove(hold) != nil, holds.isEmpty else { return }
-        for id in slots.keys { await stopSource(of: id) }
+        for slot in slots.values { await stopSource(of: slot) }
         await releaseAudio()
         // A push source that has not received a push yet.
-        if let pushHost {
-            mainTrack.forget(pushHost.port)
+        if let pushHost = mainSlot.pushHost {
+            _ = mainTrack.entrance.forget(pushHost.port, for: nil)
             await takeDown(pushHost)
         }
         await takeDownSinks(VideoMedia.self) { $0.isLocal }
-        if configuration.hasVideo { hub.post(.localVideoState(.stopped)) }
+        if configuration.hasVideo { post(.state(.stopped), of: mainSlot) }
         if membership == nil { stopHeartbeat() }
     }
 
-    func stopSource(of id: TrackID) async {
-        guard let slot = slots[id], let host = slot.host else { return }
-        endStall(id)
-        slots[id]?.restarts.cancel()
-        slots[id]?.host = nil
+    func stopSource<Media>(of slot: SourceSlot<Media>) async {
+        guard let host = slot.host else { return }
+        slot.endStall()
+        slot.restarts.cancel()
+        slot.host = nil
         await takeDown(host)
         // The frames that the source has delivered are still decoded and processed.
-        let (track, limit) = (slot.track, configuration.callTimeout)
-        await track.decoder.settled(within: limit)
-        await track.processing.drained(within: limit)
-        track.listen(to: nil)
-        await track.decoder.settled(within: limit)
+        await slot.track.settled(within: configuration.callTimeout)
+        slot.track.listen(to: nil)
+        await slot.track.settled(within: configuration.callTimeout)
     }
 }
 
@@ -210,28 +210,47 @@ extension MediaEngine {
     }
 }
 
-/// A track and its source.
-struct TrackSlot {
-    let track: LocalTrack
+// MARK: Slots
+
+/// A track and its sources. Isolated to its engine.
+final class SourceSlot<Media: SourcedMedia> {
+    /// The track; ``TrackID/main`` for audio.
+    let id: TrackID
+    let track: Media.Track
+    /// The source that the program has set; `nil` for the default source.
+    var chosen: SourceHost<Media>?
+    /// The source to which the program pushes; `nil` if push mode is off.
+    var pushHost: SourceHost<Media>?
     /// The running source; `nil` if none is running.
-    var host: VideoSourceHost?
+    var host: SourceHost<Media>?
     /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
     /// Whether the source has failed since it was started.
     var hasFailed = false
     var watch = StallWatch()
     var fallback: Heartbeat?
-    /// The push source of a custom track; `nil` for the main track.
-    var pushHost: VideoSourceHost?
     /// The operation that waits for the first frame of this port.
-    var awaiting: (port: VideoSourcePort, once: Once<Bool>)?
+    var awaiting: (port: SourcePort<Media>, once: Once<Bool>)?
     var restarts = Restarts()
     /// The channel's limit for the track.
     var limit = VideoLimit()
     /// The parts of the limit that the source keeps to.
     var kept = VideoLimit()
 
-    init(track: LocalTrack) { self.track = track }
+    init(_ track: Media.Track, id: TrackID = .main) { (self.id, self.track) = (id, track) }
+
+    /// Makes a source that has started the running one.
+    func begin(_ host: SourceHost<Media>) {
+        self.host = host
+        (hasEnded, hasFailed) = (false, false)
+    }
+
+    func endStall() {
+        watch.reset()
+        endFallback()
+    }
+
+    func endFallback() { fallback.take()?.cancel() }
 
     /// The state of the automatic restarts of a failed source.
     struct Restarts {
@@ -246,5 +265,72 @@ struct TrackSlot {
             (timer, attempts) = (nil, RestartAttempts())
             number += 1
         }
+    }
+}
+
+/// What differs between the engine's video sources and its audio source.
+protocol SourcedMedia: HostedSource {
+    associatedtype Track: SourceReceiver<Self>
+    /// Returns the slot of a track; `nil` if the track does not exist.
+    static func slot(_ id: TrackID, in engine: isolated MediaEngine) -> SourceSlot<Self>?
+    /// Returns the event that reports a change of a source; `nil` if none does.
+    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent?
+}
+
+/// A change of a source that events report.
+enum SourceChange {
+    case state(LocalMediaState)
+    /// Another source has become active. `hadFailed`: the one before had failed.
+    case switched(hadFailed: Bool)
+    case ended
+    case failed(EngineError)
+    case restarting(attempt: Int)
+    case stalled(Duration)
+    case resumed
+}
+
+extension VideoMedia: SourcedMedia {
+    typealias Track = LocalTrack
+
+    static func slot(
+        _ id: TrackID, in engine: isolated MediaEngine
+    ) -> SourceSlot<VideoMedia>? { engine.slots[id] }
+
+    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent? {
+        switch change {
+        case .state(let state): track == .main ? .localVideoState(state) : nil
+        case .switched: .sourceSwitched(track)
+        case .ended: .sourceEnded(track)
+        case .failed(let error): .sourceFailed(track, error)
+        case .restarting(let attempt): .sourceRestarting(track, attempt: attempt)
+        case .stalled(let silence): .sourceStalled(track, silence)
+        case .resumed: .sourceResumed(track)
+        }
+    }
+}
+
+extension AudioMedia: SourcedMedia {
+    typealias Track = AudioTrack
+
+    static func slot(
+        _ id: TrackID, in engine: isolated MediaEngine
+    ) -> SourceSlot<AudioMedia>? { engine.audioSlot }
+
+    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent? {
+        switch change {
+        case .state(let state): .localAudioState(state)
+        case .switched(let hadFailed): hadFailed ? nil : .localAudioState(.capturing)
+        case .ended: .audioSourceEnded
+        case .failed(let error): .audioSourceFailed(error)
+        case .restarting(let attempt): .audioSourceRestarting(attempt: attempt)
+        case .stalled(let silence): .audioSourceStalled(silence)
+        case .resumed: .audioSourceResumed
+        }
+    }
+}
+
+extension MediaEngine {
+    func post<Media>(_ change: SourceChange, of slot: SourceSlot<Media>) {
+        if let event = Media.event(change, of: slot.id) { hub.post(event) }
     }
 }

@@ -6,58 +6,52 @@ extension MediaEngine {
     /// Starts `host` in parallel with the running source; it takes over with its first frame. If
     /// that frame does not arrive, `host` is stopped and disposed of again, and the running source
     /// stays.
-    func swap(to host: VideoSourceHost) async throws(EngineError) {
-        guard let old = slots[.main]?.host else { return try await start(host, .main) }
+    ///
+    /// - Parameter awaitsFrame: Whether the running source goes on until the first frame of `host`;
+    ///   otherwise until `host` has started.
+    func swap<Media>(
+        to host: SourceHost<Media>, in slot: SourceSlot<Media>, awaitsFrame: Bool = true
+    ) async throws(EngineError) {
+        guard let old = slot.host else { return try await start(host, in: slot) }
         // It is the running source already. The caller discards a source that waits to take over.
-        guard old !== host || !mainTrack.isListening(to: host.port) else { return }
-        let before = mainTrack.expect(host.port)
+        guard old !== host || !slot.track.isListening(to: host.port) else { return }
+        let before = slot.track.entrance.expect(host.port)
         do throws(EngineError) {
             try await bringUp(host)
-            try await firstFrame(of: host)
+            if awaitsFrame { try await firstFrame(of: host, in: slot) }
         } catch {
             // It may have taken over just before the deadline.
-            if mainTrack.forget(host.port, for: before) {
+            if slot.track.entrance.forget(host.port, for: before) {
                 await takeDown(host)
                 throw error
             }
         }
-        await finishSwap(from: old, to: host)
+        if !slot.track.isListening(to: host.port) { slot.track.listen(to: host.port) }
+        await finishSwap(from: old, to: host, in: slot)
     }
 
-    /// Like ``swap(to:)``, but for a push source: returns before its first frame.
+    /// Like ``swap(to:in:awaitsFrame:)``, but returns before the first frame of a push source.
     func prepareSwap(to host: VideoSourceHost) async throws(EngineError) {
-        guard slots[.main]?.host != nil else { return try await start(host, .main) }
-        let before = mainTrack.expect(host.port)
+        guard mainSlot.host != nil else { return try await start(host, in: mainSlot) }
+        let before = mainTrack.entrance.expect(host.port)
         do throws(EngineError) { try await bringUp(host) } catch {
-            mainTrack.forget(host.port, for: before)
+            _ = mainTrack.entrance.forget(host.port, for: before)
             throw error
         }
     }
 
-    private func firstFrame(of host: VideoSourceHost) async throws(EngineError) {
-        let once = Once<Bool>()
-        slots[.main]?.awaiting = (host.port, once)
-        defer { slots[.main]?.awaiting = nil }
-        try await firstFrame(
-            of: host, by: once, hasTakenOver: mainTrack.isListening(to: host.port))
-    }
-
-    /// Ends a wait for the first frame of a source if the frame has come or cannot come any more.
-    static func settle<Media>(
-        _ once: Once<Bool>, on port: SourcePort<Media>, hasTakenOver: Bool
-    ) {
-        if hasTakenOver { once.resume(true) } else if port.hasEnded { once.resume(false) }
-    }
-
-    /// Waits for the first frame of a source.
-    ///
-    /// - Parameters:
-    ///   - once: Resumed with whether the source has taken over; false if it no longer can.
-    ///   - hasTakenOver: Whether its first frame came before the wait began.
-    func firstFrame<Media>(
-        of host: SourceHost<Media>, by once: Once<Bool>, hasTakenOver: Bool
+    private func firstFrame<Media>(
+        of host: SourceHost<Media>, in slot: SourceSlot<Media>
     ) async throws(EngineError) {
-        Self.settle(once, on: host.port, hasTakenOver: hasTakenOver)
+        let once = Once<Bool>()
+        slot.awaiting = (host.port, once)
+        defer { slot.awaiting = nil }
+        // The frame, or the end, may have come before.
+        if slot.track.isListening(to: host.port) {
+            once.resume(true)
+        } else if host.port.hasEnded {
+            once.resume(false)
+        }
         let limit = configuration.firstFrameTimeout
         once.expire(after: limit, on: clock.timeline)
         let came = await once.value(isCancellable: true)
@@ -77,17 +71,18 @@ extension MediaEngine {
     }
 
     /// The new source has taken over: stops the old one and disposes of it.
-    func finishSwap(from old: VideoSourceHost, to host: VideoSourceHost) async {
-        let hadFailed = slots[.main]?.hasFailed == true
-        slots[.main]?.host = host
-        limitSource(of: .main)
-        slots[.main]?.hasEnded = false
-        slots[.main]?.hasFailed = false
-        slots[.main]?.restarts.cancel()
-        hub.post(.sourceSwitched(.main))
-        noteResumed(.main)
-        if hadFailed { hub.post(.localVideoState(.capturing)) }
-        checkEnding(of: .main)
+    func finishSwap<Media>(
+        from old: SourceHost<Media>, to host: SourceHost<Media>, in slot: SourceSlot<Media>
+    ) async {
+        let (hadFailed, hadStalled) = (slot.hasFailed, slot.watch.isStalled)
+        slot.begin(host)
+        limitSource(of: slot)
+        slot.restarts.cancel()
+        slot.endStall()
+        post(.switched(hadFailed: hadFailed), of: slot)
+        if hadStalled { post(.resumed, of: slot) }
+        if hadFailed { post(.state(.capturing), of: slot) }
+        checkEnding(of: slot)
         if old !== host { await takeDown(old) }
     }
 }
@@ -103,74 +98,68 @@ extension MediaEngine {
     public func restartVideoSource(reopening: Bool = false) async throws(EngineError) {
         try await enter()
         defer { leave() }
-        guard let host = slots[.main]?.host else {
+        guard let host = mainSlot.host else {
             throw EngineError(
                 .invalidState, message: "no source is running",
                 advice: "startPreview() or joinChannel(_:token:userID:) first")
         }
-        slots[.main]?.restarts.cancel()
-        try await restart(host, .main, reopening: reopening)
+        mainSlot.restarts.cancel()
+        try await restart(host, in: mainSlot, reopening: reopening)
     }
 
-    private func restart(
-        _ host: VideoSourceHost, _ id: TrackID, reopening: Bool
+    private func restart<Media>(
+        _ host: SourceHost<Media>, in slot: SourceSlot<Media>, reopening: Bool
     ) async throws(EngineError) {
-        guard let track = slots[id]?.track else { return }
-        let wasDown = slots[id]?.hasFailed == true
+        let wasDown = slot.hasFailed
         if reopening { await takeDown(host) } else { await stop(host) }
-        track.listen(to: host.port)
-        slots[id]?.hasEnded = false
-        slots[id]?.hasFailed = false
+        slot.track.listen(to: host.port)
+        (slot.hasEnded, slot.hasFailed) = (false, false)
         do throws(EngineError) {
             // If an earlier attempt has failed, the source must be initialised too.
             try await bringUp(host)
         } catch {
-            slots[id]?.hasFailed = true
-            if id == .main, !wasDown { hub.post(.localVideoState(.failed)) }
+            slot.hasFailed = true
+            if !wasDown { post(.state(.failed), of: slot) }
             throw error
         }
-        if id == .main, wasDown, slots[id]?.hasFailed == false {
-            hub.post(.localVideoState(.capturing))
-        }
-        checkEnding(of: id)
+        if wasDown, !slot.hasFailed { post(.state(.capturing), of: slot) }
+        checkEnding(of: slot)
     }
 
     /// Schedules the next attempt if the configuration has a restart policy. The delay doubles with
     /// each attempt.
-    func restartLater(_ host: VideoSourceHost, _ id: TrackID) {
-        guard let policy = configuration.restart, let slot = slots[id], slot.host === host,
-            slot.restarts.timer == nil, !host.isGivenUp
-        else { return }
-        guard
-            let (attempt, delay) = slots[id]?.restarts.attempts.next(
+    func restartLater<Media>(_ host: SourceHost<Media>, in slot: SourceSlot<Media>) {
+        guard let policy = configuration.restart, slot.host === host,
+            slot.restarts.timer == nil, !host.isGivenUp,
+            let (attempt, delay) = slot.restarts.attempts.next(
                 policy, at: clock.now, delivered: host.port.accepted)
         else { return }
-        let number = slot.restarts.number + 1
-        slots[id]?.restarts.number = number
-        slots[id]?.restarts.timer = OneShotTimer(after: delay, on: clock.timeline) { [weak self] in
+        slot.restarts.number += 1
+        let (number, id) = (slot.restarts.number, slot.id)
+        slot.restarts.timer = OneShotTimer(after: delay, on: clock.timeline) { [weak self] in
             ControlTask.start { [weak self] in
-                await self?.restart(number, attempt, host, id)
+                await self?.restart(number, attempt, host, of: id)
             }
         }
     }
 
-    private func restart(
-        _ number: Int, _ attempt: Int, _ host: VideoSourceHost, _ id: TrackID
+    private func restart<Media: SourcedMedia>(
+        _ number: Int, _ attempt: Int, _ host: SourceHost<Media>, of id: TrackID
     ) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
         // The source may have been stopped or replaced meanwhile.
-        guard let slot = slots[id], slot.restarts.number == number, slot.host === host else {
-            return
-        }
-        slots[id]?.restarts.timer = nil
-        hub.post(.sourceRestarting(id, attempt: attempt))
-        slots[id]?.restarts.attempts.begin(at: clock.now, delivered: host.port.accepted)
+        guard let slot = Media.slot(id, in: self), slot.restarts.number == number,
+            slot.host === host
+        else { return }
+        slot.restarts.timer = nil
+        post(.restarting(attempt: attempt), of: slot)
+        slot.restarts.attempts.begin(at: clock.now, delivered: host.port.accepted)
         do throws(EngineError) {
-            try await restart(host, id, reopening: true)
+            try await restart(host, in: slot, reopening: true)
         } catch {
-            hub.post(.sourceFailed(id, error))
-            restartLater(host, id)
+            post(.failed(error), of: slot)
+            restartLater(host, in: slot)
         }
     }
 }

@@ -22,8 +22,9 @@ extension MediaEngine {
     private func look() {
         let now = clock.clockTime()
         let limit = MediaTime(configuration.stallTimeout)
-        watchSource(limit)
-        watchAudio(limit)
+        // A program that pushes to custom tracks knows when it stops pushing.
+        watch(mainSlot, limit)
+        watch(audioSlot, limit)
         watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
         for entry in renderers.values {
@@ -45,40 +46,24 @@ extension MediaEngine {
 
     // MARK: Silence
 
-    /// Checks only the main track: a program that pushes to custom tracks knows when it stops
-    /// pushing.
-    private func watchSource(_ limit: MediaTime) {
-        guard let slot = slots[.main], let host = slot.host, !slot.hasEnded else { return }
-        let arrivals = slot.track.arrivals.load(ordering: .relaxed)
-        let since = slot.track.silentSince
+    /// Checks whether frames arrive.
+    private func watch<Media>(_ slot: SourceSlot<Media>, _ limit: MediaTime) {
+        guard let host = slot.host, !slot.hasEnded else { return }
+        let arrivals = slot.track.entrance.arrivals
+        let since = slot.track.entrance.silentSince
         let now = clock.now
-        for change in slots[.main]?.watch.look(since: since, now: now, limit: limit) ?? [] {
+        for change in slot.watch.look(since: since, now: now, limit: limit) {
             switch change {
             case .resumed:
-                endFallback(.main)
-                hub.post(.sourceResumed(.main))
+                slot.endFallback()
+                post(.resumed, of: slot)
             case .stalled:
-                hub.post(.sourceStalled(.main, (now - (since ?? now)).duration))
-                startFallback(insteadOf: host.port, after: arrivals)
+                post(.stalled((now - (since ?? now)).duration), of: slot)
+                if let port = host.port as? VideoSourcePort {
+                    startFallback(insteadOf: port, after: arrivals)
+                }
             }
         }
-    }
-
-    /// Ends the stall when another source has taken over.
-    func noteResumed(_ id: TrackID) {
-        guard slots[id]?.watch.isStalled == true else { return }
-        endStall(id)
-        hub.post(.sourceResumed(id))
-    }
-
-    func endStall(_ id: TrackID) {
-        slots[id]?.watch.reset()
-        endFallback(id)
-    }
-
-    private func endFallback(_ id: TrackID) {
-        slots[id]?.fallback?.cancel()
-        slots[id]?.fallback = nil
     }
 
     /// Sends fallback frames until the source delivers again. Not used if time comes only from the
@@ -93,82 +78,78 @@ extension MediaEngine {
         }
         let track = mainTrack
         let interval = max(track.frameInterval.duration, .milliseconds(20))
-        slots[.main]?.fallback = Heartbeat(every: interval, on: fallbackQueue, of: clock.timeline) {
+        mainSlot.fallback = Heartbeat(every: interval, on: fallbackQueue, of: clock.timeline) {
             track.sendFallback(still, insteadOf: port, after: arrivals)
         }
     }
 
     // MARK: Source events
 
-    func handle(_ event: LocalTrack.SourceEvent, of id: TrackID) {
+    func handle<Media: SourcedMedia>(_ event: SourceEvent<Media>, of id: TrackID) {
+        guard let slot = Media.slot(id, in: self) else { return }
         switch event {
         case .ended(let port):
-            if slots[id]?.host?.port === port { return checkEnding(of: id) }
+            if slot.host?.port === port { return checkEnding(of: slot) }
             // The source was expected to take over; it no longer can.
-            if let awaiting = slots[id]?.awaiting, awaiting.port === port {
-                awaiting.once.resume(false)
-            }
+            if let awaiting = slot.awaiting, awaiting.port === port { awaiting.once.resume(false) }
         case .tookOver(let port):
-            if let awaiting = slots[id]?.awaiting, awaiting.port === port {
+            if let awaiting = slot.awaiting, awaiting.port === port {
                 awaiting.once.resume(true)
             } else {
-                ControlTask.start { await self.tookOver(port) }
+                ControlTask.start { await self.tookOver(port, of: id) }
             }
         case .keyFrameNeeded:
-            guard let host = slots[id]?.host else { return }
+            guard let host = slot.host else { return }
             ControlTask.start { await host.requestKeyFrame() }
         case .limitChanged(let limit):
-            slots[id]?.limit = limit
-            limitSource(of: id)
+            slot.limit = limit
+            limitSource(of: slot)
         }
     }
 
     /// Passes the channel's limit for a track to the track's source.
-    func limitSource(of id: TrackID) {
-        guard let slot = slots[id], slot.limit != VideoLimit() || slot.kept != VideoLimit() else {
-            return
-        }
-        ControlTask.start { await self.limitSourceNow(of: id) }
+    func limitSource<Media>(of slot: SourceSlot<Media>) {
+        guard slot.limit != VideoLimit() || slot.kept != VideoLimit() else { return }
+        let id = slot.id
+        ControlTask.start { await self.limitSource(of: id, Media.self) }
     }
 
-    private func limitSourceNow(of id: TrackID) async {
-        guard let slot = slots[id], let host = slot.host,
-            let kept = await host.adapt(to: slot.limit), slots[id]?.host === host,
-            slots[id]?.kept != kept
+    private func limitSource<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
+        guard let slot = Media.slot(id, in: self), let host = slot.host,
+            let kept = await host.adapt(to: slot.limit), slot.host === host, slot.kept != kept
         else { return }
-        slots[id]?.kept = kept
+        slot.kept = kept
         hub.post(.sourceLimited(id, kept))
     }
 
     /// A push source, for which no operation waits, has taken over with its first frame.
-    private func tookOver(_ port: VideoSourcePort) async {
+    private func tookOver<Media: SourcedMedia>(_ port: SourcePort<Media>, of id: TrackID) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
-        guard let host = pushHost, host.port === port, let old = slots[.main]?.host,
-            old !== host, mainTrack.isListening(to: port)
+        guard let slot = Media.slot(id, in: self), let host = slot.pushHost, host.port === port,
+            let old = slot.host, old !== host, slot.track.isListening(to: port)
         else { return }
-        await finishSwap(from: old, to: host)
+        await finishSwap(from: old, to: host, in: slot)
     }
 
-    /// Handles the end of the running source, once.
-    func checkEnding(of id: TrackID) {
-        guard let host = slots[id]?.host else { return }
+    /// Handles the end of the running source, once. Also called directly after a start, because a
+    /// short source may have ended before the start returned.
+    func checkEnding<Media>(of slot: SourceSlot<Media>) {
+        guard let host = slot.host else { return }
         for ending in host.port.takeEndings() {
             switch ending {
             case .ended:
-                slots[id]?.hasEnded = true
-                hub.post(.sourceEnded(id))
+                slot.hasEnded = true
+                post(.ended, of: slot)
             case .failed(let error):
-                slots[id]?.hasFailed = true
+                slot.hasFailed = true
                 // The source delivers no frames, and that was reported.
-                slots[id]?.hasEnded = configuration.restart == nil
-                hub.post(
-                    .sourceFailed(
-                        id,
-                        EngineError(
-                            .sourceFailed, message: "\(host.typeName) failed", underlying: error)))
-                if id == .main { hub.post(.localVideoState(.failed)) }
-                restartLater(host, id)
+                slot.hasEnded = configuration.restart == nil
+                let error = EngineError(
+                    .sourceFailed, message: "\(host.typeName) failed", underlying: error)
+                post(.failed(error), of: slot)
+                post(.state(.failed), of: slot)
+                restartLater(host, in: slot)
             }
         }
     }

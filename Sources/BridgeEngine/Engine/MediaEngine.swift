@@ -62,12 +62,10 @@ public actor MediaEngine {
     var rendererNumber = 0
     var trackNumber = 0
     var holds: Set<Hold> = []
-    /// The tracks by id; always contains the main one.
-    var slots: [TrackID: TrackSlot]
-    /// The source that the program has set; `nil` for the default source.
-    var chosen: VideoSourceHost?
-    /// The host of the push source; `nil` if push mode is off.
-    var pushHost: VideoSourceHost?
+    /// The custom tracks and the main one by id.
+    var slots: [TrackID: SourceSlot<VideoMedia>]
+    var mainSlot: SourceSlot<VideoMedia>
+    var audioSlot: SourceSlot<AudioMedia>
     var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
@@ -118,24 +116,26 @@ public actor MediaEngine {
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
-        ) { track, event in relay.post(event, of: track.id) }
+        ) { relay.post($0, of: .main) }
         audioTrack = AudioTrack(
             clock: clock, events: hub, configuration: configuration.audioContinuity
-        ) { relay.postAudio() }
-        slots = [.main: TrackSlot(track: mainTrack)]
+        ) { relay.post($0, of: .main) }
+        mainSlot = SourceSlot(mainTrack)
+        slots = [.main: mainSlot]
+        audioSlot = SourceSlot(audioTrack)
         relay.engine = self
     }
 
-    deinit {
+    isolated deinit {
         heartbeat?.cancel()
         for slot in slots.values {
             slot.host?.retire()
+            slot.pushHost?.retire()
             slot.track.close()
         }
-        pushHost?.retire()
         for entry in renderers.values { entry.host.retire() }
         audio.playback?.cancel()
-        audio.running?.retire()
+        audioSlot.host?.retire()
         audioTrack.stopBlocking()
         for entry in audio.sinks.values { entry.host.retire() }
         session?.end()
@@ -148,7 +148,7 @@ public actor MediaEngine {
         return LocalTrack(
             id, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
-        ) { track, event in relay.post(event, of: track.id) }
+        ) { relay.post($0, of: id) }
     }
 
     /// A reason to keep the source running.
@@ -220,8 +220,8 @@ public actor MediaEngine {
         renderers = [:]
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
-        slots = [.main: TrackSlot(track: mainTrack)]
-        (chosen, pushHost) = (nil, nil)
+        mainSlot = SourceSlot(mainTrack)
+        slots = [.main: mainSlot]
         await shutDownAudio()
         stopHeartbeat()
         isShutDown = true
@@ -236,14 +236,7 @@ final class TrackEventRelay: @unchecked Sendable {  // set once, before the engi
 
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
-    /// Reports that an audio source has ended or taken over.
-    func postAudio() {
-        executor.queue.async { [weak engine] in
-            engine?.assumeIsolated { $0.checkAudioSources() }
-        }
-    }
-
-    func post(_ event: LocalTrack.SourceEvent, of track: TrackID) {
+    func post<Media: SourcedMedia>(_ event: SourceEvent<Media>, of track: TrackID) {
         executor.queue.async { [weak engine] in
             engine?.assumeIsolated { $0.handle(event, of: track) }
         }
@@ -297,7 +290,8 @@ extension MediaEngine {
         public var audioContinuity = AudioContinuity.Configuration()
         /// How long the audio of other users waits before it is mixed.
         public var jitterBuffer = JitterBuffer.Configuration()
-        /// The policy for restarting a source that failed; `nil`, the default, to never restart it.
+        /// The policy for restarting a video or audio source that failed; `nil`, the default, to never
+        /// restart one.
         public var restart: RestartPolicy?
         /// The interval between ``EngineEvent/statistics(_:)`` events. Default 2 s; `nil` for none.
         public var statisticsInterval: Duration? = .seconds(2)

@@ -74,6 +74,8 @@ public enum EngineEvent: Sendable {
     /// The audio source cannot continue, or could not be started (for example, no sound card).
     /// Video continues.
     case audioSourceFailed(EngineError)
+    /// A failed audio source is being restarted; the number of the attempt, from 1.
+    case audioSourceRestarting(attempt: Int)
     /// The audio source has delivered nothing for this long. Receivers hear nothing meanwhile.
     case audioSourceStalled(Duration)
     /// The audio source delivers again after a stall.

@@ -4,7 +4,7 @@ internal import MediaCore
 /// `SourceTimeline`; ``AudioContinuity`` then makes one gapless stream of the frames.
 ///
 /// Used under the lock of its track.
-struct AudioTimeline {
+struct AudioTimeline: SourceTiming {
     typealias Verdict = SourceClock.Verdict
     private enum Kind { case live, own }
     private let isOffline: Bool
@@ -30,24 +30,16 @@ struct AudioTimeline {
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
-    /// Resets the state for another source, or for a restart of the same one.
-    mutating func begin() { self = AudioTimeline(isOffline: isOffline) }
-
-    /// Converts the timestamp of one frame.
-    ///
-    /// - Parameters:
-    ///   - next: The time at which the stream continues; `nil` if it is not known.
-    ///   - now: The engine's running time.
-    ///   - origin: The clock's time at running time zero of the engine.
     mutating func judge(
-        _ frame: borrowing AudioFrame, _ pacing: MediaPacing, _ base: MediaTimeBase?,
-        next: MediaTime?, now: MediaTime, origin: MediaTime
+        _ stamp: SourceClock.Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        at moment: SourceClock.Moment
     ) -> Verdict {
-        guard let time = frame.runningTime else {
+        let (next, now) = (moment.last, moment.now)
+        guard let time = stamp.time else {
             return .due(untimed(next, now), latency: isOffline ? nil : .zero, waits: false)
         }
-        if let live = frame.liveTiming, !isOffline {
-            let captured = time + live.clockOrigin - origin
+        if let live = stamp.liveTiming, !isOffline {
+            let captured = time + live.clockOrigin - moment.origin
             let shift = kind == .live ? offset ?? .zero : .zero
             // A capture time in the future comes from a clock other than the engine's.
             if captured + shift - now <= Self.tolerance {
@@ -71,7 +63,7 @@ struct AudioTimeline {
 
     /// The timestamps of one kind of clock are not comparable with those of the other kind.
     private mutating func become(_ kind: Kind) {
-        if let before = self.kind, before != kind { begin() }
+        if let before = self.kind, before != kind { self = AudioTimeline(isOffline: isOffline) }
         self.kind = kind
     }
 

@@ -6,7 +6,7 @@ internal import MediaCore
 /// plausible. Any other clock is aligned with the engine's at its first frame and then followed:
 /// the offset of a clock that runs slow or fast is adjusted, so that video stays in sync with
 /// audio. Used under the lock of its track.
-struct SourceClock {
+struct SourceClock: SourceTiming {
     /// The decision about a frame of the source.
     enum Verdict {
         /// Due at this running time of the engine. `waits`: whether to hold the frame until then.
@@ -19,7 +19,7 @@ struct SourceClock {
         let now: MediaTime
         /// The clock's time at running time zero of the engine.
         let origin: MediaTime
-        /// The time of the track's last frame, from any source.
+        /// The time of the track's last frame, from any source; for audio the end of that frame.
         let last: MediaTime?
         /// The interval between the track's frames.
         let interval: MediaTime
@@ -65,9 +65,6 @@ struct SourceClock {
         var mayJump = true
     }
 
-    /// Converts the timestamp of one frame.
-    ///
-    /// - Parameter base: The time base that the source's audio uses too; `nil` if it has none.
     mutating func judge(
         _ stamp: Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: Moment

@@ -6,12 +6,12 @@ internal import Synchronization
 /// of the frames that arrived while it was closed.
 ///
 /// Remains safe to use while referenced, even after its source was disposed of. Thread: any.
-final class SourcePort<Media: CountedMedia>: Sendable {
+final class SourcePort<Media: TimedMedia>: Sendable {
     private let gate: SourceGate<Media.Frame>
     private let traits = Mutex(SourceTraits())
     /// Stored until the engine takes them: a source may end before its start has returned.
     private let endings = Mutex<[SourceEnding]>([])
-    private weak let receiver: (any SourceReceiver<Media>)?
+    weak let receiver: (any SourceReceiver<Media>)?
     /// Counts for this port, and over all ports that its receiver ever had.
     private let (own, all): (FlowMeter<Media>, FlowMeter<Media>)
 
@@ -132,23 +132,52 @@ extension SourcePort: VideoFrameConsumer where Media == VideoMedia {
 
 extension SourcePort: AudioFrameConsumer where Media == AudioMedia {}
 
-/// Receives the frames that pass a port's gate.
+/// A track: it receives the frames that pass a port's gate.
 protocol SourceReceiver<Media>: AnyObject, Sendable {
-    associatedtype Media: CountedMedia
-    func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
+    associatedtype Media: TimedMedia
     var clock: EngineClock { get }
     /// Counts the frames of all ports of this receiver.
     var sources: FlowMeter<Media> { get }
+    var entrance: TrackEntrance<Media> { get }
     /// Returns the event that reports a failure of one of its sources.
     var failure: @Sendable (EngineError) -> EngineEvent { get }
+    func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
     /// A frame of the source did not pass the port's gate.
     func missed(from port: SourcePort<Media>)
     /// The source has ended; ``SourcePort/takeEndings()`` returns how.
     func ended(_ port: SourcePort<Media>)
+    /// Makes this source the only active one from now on; `nil` for none.
+    func listen(to port: SourcePort<Media>?)
+    /// Sets whether a source may be blocked by slow sinks.
+    func setMayBlock(_ mayBlock: Bool)
+    /// Returns when the frames that the source has delivered are processed, or after `limit`.
+    func settled(within limit: Duration) async
 }
 
 extension SourceReceiver {
     func missed(from port: SourcePort<Media>) {}
+
+    func settled(within limit: Duration) async {}
+
+    func isListening(to port: SourcePort<Media>) -> Bool { entrance.isListening(to: port) }
+
+    /// Unblocks the source's thread: a held frame is released, and frames that find a sink's queue
+    /// full are dropped.
+    func stopBlocking() {
+        entrance.letGo()
+        setMayBlock(false)
+    }
+}
+
+/// What a track reports to the engine, in order, on any thread.
+enum SourceEvent<Media: TimedMedia>: Sendable {
+    /// The source has become active with its first frame.
+    case tookOver(SourcePort<Media>)
+    case ended(SourcePort<Media>)
+    /// A receiver of the units needs a key frame.
+    case keyFrameNeeded
+    /// The limit of the receivers and the network has changed.
+    case limitChanged(VideoLimit)
 }
 
 /// How a source ended.

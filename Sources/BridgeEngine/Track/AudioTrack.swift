@@ -13,24 +13,15 @@ final class AudioTrack: Sendable {
     let outgoing = AudioStream()
     let clock: EngineClock
     private let events: EventHub
-    private let onSource: @Sendable () -> Void
+    private let onSource: @Sendable (SourceEvent<AudioMedia>) -> Void
     private struct State {
-        var active: AudioSourcePort?
-        /// The source that becomes active with its first frame.
-        var next: AudioSourcePort?
-        var timeline: AudioTimeline
         var continuity: AudioContinuity
         var isFirst = true
         /// When a correction was last posted as an event.
         var lastEvent: MediaTime?
-
-        mutating func listen(to port: AudioSourcePort?) {
-            (active, next, isFirst) = (port, nil, true)
-            timeline.begin()
-            if port == nil { continuity.reset() }
-        }
     }
     private let state: Mutex<State>
+    let entrance: TrackEntrance<AudioMedia>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
     /// times.
     private let turn: DeliveryTurn<Delivery>
@@ -38,7 +29,6 @@ final class AudioTrack: Sendable {
         let frame: AudioFrame
         let port: AudioSourcePort
     }
-    private let pacer = Pacer()
     /// Counts the frames of all sources that the track has ever had.
     let sources = FlowMeter<AudioMedia>()
     let processing: AudioProcessing
@@ -46,22 +36,18 @@ final class AudioTrack: Sendable {
     let level = LevelMeter()
     private let isMutedNow = Atomic<Bool>(false)
     private let onMute = Mutex<(@Sendable (Bool) -> Void)?>(nil)
-    private let lastArrival = Atomic<Int64>(0)
 
-    /// - Parameter onSource: Called when a source has ended, or has taken over with its first frame.
     init(
         clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
-        onSource: @escaping @Sendable () -> Void
+        onSource: @escaping @Sendable (SourceEvent<AudioMedia>) -> Void
     ) {
         self.clock = clock
         self.events = events
         self.onSource = onSource
         turn = DeliveryTurn(timeout: .seconds(4).asDefaultDeadline, on: clock.timeline)
         processing = AudioProcessing(events)
-        state = Mutex(
-            State(
-                timeline: AudioTimeline(isOffline: clock.isOffline),
-                continuity: AudioContinuity(configuration)))
+        entrance = TrackEntrance(clock)
+        state = Mutex(State(continuity: AudioContinuity(configuration)))
     }
 
     /// Whether no audio is sent to the channel.
@@ -83,112 +69,43 @@ final class AudioTrack: Sendable {
 
     /// The counts of corrected gaps and overlaps so far.
     var corrections: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
-
-    /// Makes this source the only active one from now on. Has no effect if it already is.
-    func listen(to port: AudioSourcePort?) {
-        let isNew = state.withLock { state in
-            guard port == nil || state.active !== port else { return false }
-            state.listen(to: port)
-            return true
-        }
-        if isNew { changed(to: port) }
-    }
-
-    /// Sets the source that becomes active with its first frame; until then the current one stays
-    /// active.
-    func expect(_ port: AudioSourcePort) { state.withLock { $0.next = port } }
-
-    /// Stops expecting a source.
-    ///
-    /// - Returns: False if the source has taken over.
-    @discardableResult
-    func forget(_ port: AudioSourcePort) -> Bool {
-        state.withLock { state in
-            if state.next === port { state.next = nil }
-            return state.active !== port
-        }
-    }
-
-    private func changed(to port: AudioSourcePort?) {
-        lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        // A frame that is still held belongs to the previous source.
-        pacer.release()
-        setMayBlock(port != nil)
-    }
-
-    func isListening(to port: AudioSourcePort) -> Bool { state.withLock { $0.active === port } }
-
-    /// The time of the last frame; `nil` while a frame is held until it is due, because it is not
-    /// late.
-    var silentSince: MediaTime? {
-        pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
-    }
-
-    /// Releases a frame that is held until it is due, so that its source can stop.
-    func letGo() { pacer.release() }
-
-    /// Unblocks the source's thread: a held frame is released, and frames that find a sink's queue
-    /// full are dropped.
-    func stopBlocking() {
-        letGo()
-        setMayBlock(false)
-    }
-
-    private func setMayBlock(_ mayBlock: Bool) {
-        local.setMayBlock(mayBlock)
-        outgoing.setMayBlock(mayBlock)
-    }
 }
 
 extension AudioTrack: SourceReceiver {
     var failure: @Sendable (EngineError) -> EngineEvent { { .audioSourceFailed($0) } }
 
-    func ended(_ port: AudioSourcePort) { onSource() }
-
-    func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> SourceReceipt {
-        let (now, timing, frame) = (clock.now, port.timing, frame)
-        let takesOver = state.withLock { state in
-            guard state.next === port else { return false }
-            state.listen(to: port)
-            return true
+    func listen(to port: AudioSourcePort?) {
+        entrance.listen(to: port)
+        state.withLock { state in
+            state.isFirst = true
+            if port == nil { state.continuity.reset() }
         }
-        if takesOver {
-            changed(to: port)
-            onSource()
-        }
-        let verdict = state.withLock { state -> AudioTimeline.Verdict in
-            guard state.active === port else { return .refused(.notStarted) }
-            return state.timeline.judge(
-                frame, timing.pacing, timing.base, next: state.continuity.expectedTime, now: now,
-                origin: clock.origin)
-        }
-        switch verdict {
-        case .refused(let cause): return .dropped(cause)
-        case .due(let due, let latency, let waits):
-            lastArrival.store(now.nanoseconds, ordering: .relaxed)
-            if waits {
-                let isDue = pacer.wait(until: due, on: clock) { [self] in
-                    port.isAdmitting && isListening(to: port)
-                }
-                guard isDue else { return .dropped(.notStarted) }
-            }
-            return pass(frame, due: due, latency: latency, from: port)
-        }
+        setMayBlock(port != nil)
     }
 
-    private func pass(
-        _ frame: consuming AudioFrame, due: MediaTime, latency: MediaTime?,
-        from port: AudioSourcePort
-    ) -> SourceReceipt {
+    func setMayBlock(_ mayBlock: Bool) {
+        local.setMayBlock(mayBlock)
+        outgoing.setMayBlock(mayBlock)
+    }
+
+    func ended(_ port: AudioSourcePort) { onSource(.ended(port)) }
+
+    func receive(_ frame: consuming AudioFrame, from port: AudioSourcePort) -> SourceReceipt {
         var frame = frame
-        frame.runningTime = due
-        frame.liveTiming = latency.map {
-            LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
+        let stamp = SourceClock.Stamp(time: frame.runningTime, liveTiming: frame.liveTiming)
+        let next = state.withLock { $0.continuity.expectedTime }
+        let admission = entrance.admit(stamp, from: port, after: next) {
+            state.withLock { $0.isFirst = true }
+            onSource(.tookOver(port))
+        }
+        switch admission {
+        case .refused(let cause): return .dropped(cause)
+        case .due(let due, let live): (frame.runningTime, frame.liveTiming) = (due, live)
         }
         return turn.take(Delivery(frame: frame, port: port)) { delivery in
             let (frame, port) = (delivery.frame, delivery.port)
             let fed = state.withLock { state -> (AudioContinuity.Result, isFirst: Bool)? in
-                guard state.active === port else { return nil }
+                guard isListening(to: port) else { return nil }
                 defer { state.isFirst = false }
                 return (state.continuity.feed(frame), state.isFirst)
             }

@@ -17,13 +17,13 @@ extension LocalTrack {
             guard let due = unit.runningTime else { return nil }
             // No picture before a key frame is shown after it, so a key frame that goes back means
             // that the clock went back.
-            guard state.active === port, let last = state.lastUnit, due <= last,
+            guard isListening(to: port), let last = state.lastUnit, due <= last,
                 last - due < Self.furthestReordering, !unit.isKeyFrame
             else { return due }
             // The unit has no decoding time: it is decoded right after the previous unit.
             return last + MediaTime(nanoseconds: 1000)
         }
-        state.withLock { if $0.active === port { $0.lastUnit = time } }
+        if isListening(to: port) { state.withLock { $0.lastUnit = time } }
         var stamp = SourceClock.Stamp(time: time, liveTiming: unit.liveTiming)
         stamp.mayPrecedeZero = true
         stamp.mayJump = unit.isKeyFrame
@@ -34,7 +34,7 @@ extension LocalTrack {
     /// A unit was lost before it reached the receivers. Units that refer to it are not passed on,
     /// because they would be decoded to wrong pictures.
     func missed(from port: VideoSourcePort) {
-        state.withLock { if $0.active === port { _ = $0.chain.lose() } }
+        if isListening(to: port) { state.withLock { _ = $0.chain.lose() } }
     }
 
     /// Passes a unit to the receivers that take units, and to the decoder if its picture is needed.
@@ -86,7 +86,7 @@ extension LocalTrack {
         }
         guard isNew else { return }
         events.post(.keyFrameNeeded(id))
-        onSource(self, .keyFrameNeeded)
+        onSource(.keyFrameNeeded)
     }
 
     /// Warns, once for each source, that units are not sent unchanged.
@@ -120,7 +120,7 @@ extension LocalTrack {
                 state.lastPicture = frame.runningTime
             }
             defer { state.announcesPicture = false }
-            return (state.active != nil, state.announcesPicture)
+            return (entrance.active != nil, state.announcesPicture)
         }
         guard isActive else { return .notStarted }
         decodedPictures.note()
@@ -133,7 +133,7 @@ extension LocalTrack {
     }
 
     fileprivate func decoderFailed(_ error: any Error) {
-        state.withLock { $0.active }?.sourceDidFail(error)
+        entrance.active?.sourceDidFail(error)
     }
 }
 

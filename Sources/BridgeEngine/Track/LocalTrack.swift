@@ -13,25 +13,10 @@ final class LocalTrack: Sendable {
     let outgoing: VideoStream
     let clock: EngineClock
     let events: EventHub
-    let onSource: @Sendable (LocalTrack, SourceEvent) -> Void
+    let onSource: @Sendable (SourceEvent<VideoMedia>) -> Void
 
-    /// Events that the engine must act upon. Reported in order, on any thread.
-    enum SourceEvent: Sendable {
-        case tookOver(VideoSourcePort)
-        case ended(VideoSourcePort)
-        /// A receiver of the units needs a key frame.
-        case keyFrameNeeded
-        /// The limit of the receivers and the network has changed.
-        case limitChanged(VideoLimit)
-    }
     struct State {
-        var active: VideoSourcePort?
-        /// The source that runs already and becomes active with its first frame.
-        var warming: VideoSourcePort?
         var timeline = SourceTimeline()
-        var sourceClock: SourceClock
-        /// The clock of the source that is about to become active.
-        var warmingClock: SourceClock
         var isFirst = true
         /// Whether the source delivers encoded units, and the time of the latest.
         var carriesUnits = false
@@ -53,12 +38,12 @@ final class LocalTrack: Sendable {
             (chain, hasAskedForKeyFrame) = (ReferenceChain(), false)
         }
     }
-    let state: Mutex<State>
+    let state = Mutex(State())
+    let entrance: TrackEntrance<VideoMedia>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
     /// times. It feeds queues and the transport's `send`, which does not block. If a queue waits
     /// for a slow renderer, the source intentionally waits too.
     let turn: DeliveryTurn<Delivery>
-    let pacer = Pacer()
     let processing: ProcessingStages
     /// Counts the frames of all sources that the track has ever had.
     let sources = FlowMeter<VideoMedia>()
@@ -76,9 +61,6 @@ final class LocalTrack: Sendable {
     /// Counts the encoded units that were passed on.
     let carriedUnits = RateMeter()
     let bitRate: BitRateMeter
-    let lastArrival = Atomic<Int64>(0)
-    /// The number of frames of sources that were not refused because of their time.
-    let arrivals = Atomic<Int>(0)
     /// The last frame that was passed on, if it is kept as a fallback for a silent source.
     let lastFrame = Mutex<VideoFrame?>(nil)
     let keepsLast: Bool
@@ -86,7 +68,7 @@ final class LocalTrack: Sendable {
     init(
         _ id: TrackID, clock: EngineClock, backend: any MediaBackend, events: EventHub,
         keepsLastFrame: Bool, queueTimeout: Duration,
-        onSource: @escaping @Sendable (LocalTrack, SourceEvent) -> Void
+        onSource: @escaping @Sendable (SourceEvent<VideoMedia>) -> Void
     ) {
         self.id = id
         self.clock = clock
@@ -106,74 +88,27 @@ final class LocalTrack: Sendable {
         // If no frame may be lost, the previous frame may have to wait for several renderers.
         turn = DeliveryTurn(
             timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
-        let fresh = SourceClock(isOffline: clock.isOffline)
-        state = Mutex(State(sourceClock: fresh, warmingClock: fresh))
+        entrance = TrackEntrance(clock)
         decoded.track = self
     }
 
     /// The content hint of the current source.
-    var contentHint: VideoContentHint { state.withLock { $0.active }?.contentHint ?? .none }
+    var contentHint: VideoContentHint { entrance.active?.contentHint ?? .none }
 
     // MARK: Sources
 
-    /// Makes this source the only active one from now on; `nil` for none.
     func listen(to port: VideoSourcePort?) {
-        let before = state.withLock { state in
-            let before = state.active
-            state.active = port
-            state.warming = nil
-            state.sourceClock = SourceClock(isOffline: clock.isOffline)
+        entrance.listen(to: port)
+        state.withLock { state in
             state.isFirst = true
             state.forgetUnits()
-            return before
         }
         endUnits()
-        lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        if before !== port { letGo() }
         setMayBlock(port != nil)
         if port == nil { keep(nil) }
     }
 
-    /// Sets the source that becomes active with its first frame.
-    ///
-    /// - Returns: The source that was set before; `nil` if there was none.
-    func expect(_ port: VideoSourcePort) -> VideoSourcePort? {
-        state.withLock { state in
-            defer { state.warming = port }
-            state.warmingClock = SourceClock(isOffline: clock.isOffline)
-            return state.warming
-        }
-    }
-
-    /// Cancels the change to this source.
-    ///
-    /// - Parameter other: The source that is to become active with its first frame instead; `nil`
-    ///   for none.
-    /// - Returns: False if `port` is already active.
-    @discardableResult
-    func forget(_ port: VideoSourcePort, for other: VideoSourcePort? = nil) -> Bool {
-        state.withLock { state in
-            if state.warming === port {
-                state.warming = other
-                state.warmingClock = SourceClock(isOffline: clock.isOffline)
-            }
-            return state.active !== port
-        }
-    }
-
-    func isListening(to port: VideoSourcePort) -> Bool { state.withLock { $0.active === port } }
-
-    /// Releases a frame that is held until it is due, so that its source can stop.
-    func letGo() { pacer.release() }
-
-    /// Unblocks the source's thread: a held frame is released, and frames that find a renderer's
-    /// queue full are dropped.
-    func stopBlocking() {
-        letGo()
-        setMayBlock(false)
-    }
-
-    private func setMayBlock(_ mayBlock: Bool) {
+    func setMayBlock(_ mayBlock: Bool) {
         local.setMayBlock(mayBlock)
         outgoing.setMayBlock(mayBlock)
         processing.setMayBlock(mayBlock)
@@ -186,6 +121,11 @@ final class LocalTrack: Sendable {
         keep(nil)
     }
 
+    func settled(within limit: Duration) async {
+        await decoder.settled(within: limit)
+        await processing.drained(within: limit)
+    }
+
     /// Stores the last frame that was passed on. The previous one is released outside the lock.
     func keep(_ frame: VideoFrame?) {
         _ = lastFrame.withLock { last in
@@ -195,12 +135,6 @@ final class LocalTrack: Sendable {
     }
 
     // MARK: Fallback
-
-    /// The time of the last frame; `nil` while a frame is held until it is due, because it is not
-    /// late.
-    var silentSince: MediaTime? {
-        pacer.isHolding ? nil : MediaTime(nanoseconds: lastArrival.load(ordering: .relaxed))
-    }
 
     var frameInterval: MediaTime { state.withLock { $0.timeline.interval } }
 
@@ -216,7 +150,8 @@ final class LocalTrack: Sendable {
         let rotation = still == nil ? last?.rotation ?? .none : .none
         let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
         _ = pass(
-            .picture(frame), due: clock.now, latency: .zero, from: port, insteadAfter: arrivals)
+            .picture(frame), due: clock.now, live: clock.liveTiming(.zero), from: port,
+            insteadAfter: arrivals)
     }
 }
 
@@ -227,68 +162,30 @@ extension LocalTrack: SourceReceiver {
     }
 
     func receive(_ item: consuming VideoItem, from port: VideoSourcePort) -> SourceReceipt {
-        let (now, timing) = (clock.now, port.timing)
         let item = consume item
         let (stamp, isUnit) = (stamp(of: item, from: port), item.isUnit)
-        let mayBegin = stamp.mayJump
-        let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
-            let moment = SourceClock.Moment(
-                now: now, origin: clock.origin, last: state.timeline.last,
-                interval: state.timeline.interval)
-            if state.active === port {
-                let verdict = state.sourceClock.judge(
-                    stamp, timing.pacing, timing.base, at: moment)
-                return (verdict, false)
-            }
-            guard state.warming === port else { return (.refused(.notStarted), false) }
-            // No picture comes of a unit that refers to others: the source before goes on.
-            guard mayBegin else { return (.refused(.needsKeyFrame), false) }
-            let verdict = state.warmingClock.judge(
-                stamp, timing.pacing, timing.base, at: moment)
-            // The new source becomes active only with a frame that is accepted.
-            if case .refused = verdict { return (verdict, false) }
-            (state.active, state.sourceClock) = (port, state.warmingClock)
-            state.warming = nil
-            state.forgetUnits()
-            return (verdict, true)
+        let (last, interval) = state.withLock { ($0.timeline.last, $0.timeline.interval) }
+        let admission = entrance.admit(stamp, from: port, after: last, interval: interval) {
+            state.withLock { $0.forgetUnits() }
+            endUnits()
+            onSource(.tookOver(port))
         }
-        switch verdict {
+        switch admission {
         case .refused(let cause):
             if isUnit { missed(from: port) }
             return .dropped(cause)
-        case .due(let due, let latency, let waits):
-            lastArrival.store(now.nanoseconds, ordering: .relaxed)
-            arrivals.add(1, ordering: .relaxed)
-            if isNew {
-                // A frame of the previous source that is still held is obsolete.
-                pacer.release()
-                endUnits()
-                onSource(self, .tookOver(port))
-            }
-            if waits {
-                let isDue = pacer.wait(until: due, on: clock) { [self] in
-                    port.isAdmitting && isListening(to: port)
-                }
-                guard isDue else {
-                    if isUnit { missed(from: port) }
-                    return .dropped(.notStarted)
-                }
-            }
-            let receipt = pass(
-                consume item, due: due, latency: latency, from: port, lead: stamp.lead)
+        case .due(let due, let live):
+            let receipt = pass(consume item, due: due, live: live, from: port, lead: stamp.lead)
             if isUnit, !receipt.disposition.isAccepted, !receipt.isCounted { missed(from: port) }
             return receipt
         }
     }
 
     func ended(_ port: VideoSourcePort) {
-        let isActive = state.withLock { state in
-            if state.active === port { state.isOver = port.cameToItsEnd }
-            return state.active === port
-        }
-        guard isActive else { return onSource(self, .ended(port)) }
+        guard isListening(to: port) else { return onSource(.ended(port)) }
+        state.withLock { $0.isOver = port.cameToItsEnd }
         // The pictures that a decoder holds back come before the end.
-        decoder.finish { [self] in onSource(self, .ended(port)) }
+        decoder.finish { [onSource] in onSource(.ended(port)) }
     }
 
     /// Delivers a frame to the processors, or a unit to its receivers.
@@ -298,12 +195,9 @@ extension LocalTrack: SourceReceiver {
     ///   - arrivals: For a fallback frame that replaces the frames of a silent source: the number of
     ///     frames that the source had delivered by then. `nil` for a frame of the source itself.
     func pass(
-        _ item: consuming VideoItem, due: MediaTime, latency: MediaTime?,
+        _ item: consuming VideoItem, due: MediaTime, live: LiveTiming?,
         from port: VideoSourcePort, lead: MediaTime = .zero, insteadAfter arrivals: Int? = nil
     ) -> SourceReceipt {
-        let live = latency.map {
-            LiveTiming(clockOrigin: clock.origin, latency: max($0, clock.latency))
-        }
         let delivery = Delivery(
             item: consume item, due: due, lead: lead, live: live, port: port,
             insteadAfter: arrivals)
@@ -336,10 +230,10 @@ extension LocalTrack: SourceReceiver {
         let isUnit = item.isUnit
         let committed = state.withLock { state -> Commit? in
             // Another source became active while the frame was held until it was due.
-            guard state.active === port else { return nil }
+            guard isListening(to: port) else { return nil }
             if let arrivals {
                 // The source delivers again: no fallback frame may come after its frames.
-                guard self.arrivals.load(ordering: .relaxed) == arrivals else { return nil }
+                guard entrance.arrivals == arrivals else { return nil }
                 return Commit(time: state.timeline.commit(due))
             }
             defer {

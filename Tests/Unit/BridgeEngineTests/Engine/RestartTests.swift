@@ -1,5 +1,6 @@
 import BridgeEngine
 import MediaCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -211,5 +212,55 @@ struct RestartTests {
         }
         #expect(error?.code == .invalidState)
         await engine.shutDown()
+    }
+
+    @Test func failedAudioSourceIsReopenedAndDeliversAgain() async throws {
+        let engine = makeEngine { configuration in
+            configuration.hasVideo = false
+            configuration.restart = RestartPolicy()
+            configuration.restart?.delay = .milliseconds(20)
+        }
+        let (microphone, sink) = (Microphone(), SoundCollector())
+        try await engine.setLocalAudioSink(sink)
+        try await engine.setAudioSource(microphone)
+        let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
+        #expect(try microphone.deliver(0) == .accepted)
+        microphone.consumer?.sourceDidFail(Refusal(reason: "unplugged"))
+        await attempt(of: engine)
+        await news.first(named: "audioSourceRestarting")
+        _ = await news.first { event -> Bool? in
+            if case .localAudioState(.capturing) = event { return true } else { return nil }
+        }
+        #expect(try microphone.deliver(1) == .accepted)
+        await sink.wait(for: 960)
+        #expect(try sink.channel(0) == block(0) + block(1))
+        await engine.shutDown()
+        #expect(microphone.starts.load(ordering: .relaxed) == 2)
+        let states = await events.rest().compactMap { event -> LocalMediaState? in
+            if case .localAudioState(let state) = event { return state } else { return nil }
+        }
+        #expect(states == [.capturing, .failed, .capturing, .stopped])
+    }
+}
+
+/// An audio source that counts its starts.
+private final class Microphone: AudioSource, Sendable {
+    private let target = Mutex<(any AudioFrameConsumer)?>(nil)
+    let starts = Atomic<Int>(0)
+
+    var consumer: (any AudioFrameConsumer)? {
+        get { target.withLock { $0 } }
+        set { target.withLock { $0 = newValue } }
+    }
+    func shouldStart() { starts.add(1, ordering: .relaxed) }
+    func shouldStop() {}
+    func shouldDispose() {}
+
+    func deliver(_ index: Int) throws -> FrameDisposition {
+        let frame = try AudioFrame(
+            copying: block(index), sampleRate: 48000, channels: 1,
+            runningTime: MediaTime(value: Int64(index), timescale: 100))
+        return consumer?.consume(frame) ?? .notStarted
     }
 }
