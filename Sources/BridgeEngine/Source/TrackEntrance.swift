@@ -170,7 +170,6 @@ protocol SourceTiming: Sendable {
     ) -> SourceClock.Verdict
 }
 
-
 /// Holds a file's frame until it is due. Thread: any.
 private final class Pacer: Sendable {
     private let waiting = Mutex<[MonotonicSignal]>([])
