@@ -25,7 +25,7 @@ final class TrackEncoder: Sendable {
     private let end: Ending
 
     init(
-        _ kind: RecordingKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
+        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
         configuration.depth =
@@ -33,7 +33,7 @@ final class TrackEncoder: Sendable {
             ? QueueDepth.copied
             : OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
         let output = try Output(recipe.text, configuration: configuration)
-        guard let branch = output.branches[kind.name],
+        guard let branch = output.branches[kind.rawValue],
             let units = output.pipeline.appSinks["units"]
         else {
             throw PipelineError(
@@ -109,11 +109,6 @@ final class TrackEncoder: Sendable {
     /// The size of what may wait, in bytes: pictures of 4K in JPEG are megabytes each.
     private static let mostBytes = 64_000_000
 
-    /// Pushes a frame that has the recorder's own time; suspends while the queue is full.
-    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
-        try await branch.write(frame)
-    }
-
     /// Makes the first picture from a time on a key frame.
     func forceKeyFrame(from time: MediaTime) {
         if let time = ClockTime(time) { branch.forceKeyFrame(from: time) }
@@ -140,7 +135,7 @@ final class TrackEncoder: Sendable {
 
 /// One unit of encoded media: one picture, or a few milliseconds of audio.
 final class EncodedUnit: Sendable {
-    let kind: RecordingKind
+    let kind: MediaKind
     let buffer: Buffer
     let caps: Caps
     /// When the unit is decoded, in the recorder's own time: units are written in this order.
@@ -160,7 +155,7 @@ final class EncodedUnit: Sendable {
     let arrival: Duration
 
     init(
-        _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
+        _ kind: MediaKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
         presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil, isCopy: Bool = false,
         arrival: Duration
     ) {
@@ -187,7 +182,7 @@ final class EncodedUnit: Sendable {
 
 /// Reads the appsink behind an encoder or parser, and determines the true times of each unit.
 private final class UnitReader: Sendable {
-    private let kind: RecordingKind
+    private let kind: MediaKind
     private let sink: AppSink
     private let hiddenDelay: Int
     private let isCopy: Bool
@@ -218,7 +213,7 @@ private final class UnitReader: Sendable {
     ///     those of reordered pictures.
     ///   - clock: Measures when units arrive.
     init(
-        _ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
+        _ kind: MediaKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
         clock: any Timeline
     ) {
         self.kind = kind

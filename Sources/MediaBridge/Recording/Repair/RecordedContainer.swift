@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// The container of a file, determined by its content: a recording may have any name.
 struct RecordedContainer: Sendable {
@@ -15,7 +16,7 @@ struct RecordedContainer: Sendable {
         if ferror(file) != 0 {
             throw PipelineError(
                 .resourceFailed,
-                message: "cannot read \(path): \(String(cString: strerror(errno)))")
+                message: "cannot read \(path): \(systemErrorText())")
         }
         head = Array(head[..<count])
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
@@ -42,7 +43,7 @@ struct RecordedContainer: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw PipelineError(
-                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))",
+                .notFound, message: "cannot read \(path): \(systemErrorText())",
                 advice: "check the path")
         }
         var about = stat()
@@ -55,7 +56,7 @@ struct RecordedContainer: Sendable {
             close(descriptor)
             throw PipelineError(
                 .resourceFailed,
-                message: "cannot read \(path): \(String(cString: strerror(errno)))")
+                message: "cannot read \(path): \(systemErrorText())")
         }
         return file
     }
