@@ -27,17 +27,10 @@ struct BridgeRecording: Sendable {
         if names.contains(MediaKind.audio.rawValue), configuration.audio != nil {
             streams[MediaKind.audio.rawValue] = .audio
         }
-        if !streams.values.contains(.video) {
-            if let asked = configuration.video?.asked {
-                throw Self.missing(.video, asked, recording, names)
-            }
-            configuration.video = nil
-        }
-        if !streams.values.contains(.audio) {
-            if let asked = configuration.audio?.asked {
-                throw Self.missing(.audio, asked, recording, names)
-            }
-            configuration.audio = nil
+        for kind in MediaKind.allCases where !streams.values.contains(kind) {
+            let asked = kind == .video ? configuration.video?.asked : configuration.audio?.asked
+            if let asked { throw Self.missing(kind, asked, recording, names) }
+            if kind == .video { configuration.video = nil } else { configuration.audio = nil }
         }
         guard !streams.isEmpty else {
             throw PipelineError(

@@ -37,7 +37,8 @@ final class RecordingInbox: Sendable {
     private let lost = Mutex<[MediaKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
     private let queue: SerialQueue
-    private let clock: any Timeline
+    /// Measures when units arrive.
+    let clock: any Timeline
     private let outlet = Mutex(Outlet())
 
     /// - Parameters:
@@ -50,19 +51,21 @@ final class RecordingInbox: Sendable {
     /// Calls `body` on the writer's queue when there are items.
     func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }
 
-    /// Returns the receiver for a new encoder of a track.
-    func receiver(for kind: MediaKind) -> TrackEncoder.Receiver {
+    /// Notes a new encoder of a track.
+    ///
+    /// - Returns: The number of its generation.
+    func begin(_ kind: MediaKind) -> Int {
         let generation = generations.add(1, ordering: .relaxed).newValue
         put(.began(kind, generation: generation))
-        return TrackEncoder.Receiver(
-            clock: clock,
-            unit: { [self] unit in
-                guard
-                    gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
-                else { return lost.withLock { $0[kind, default: 0] += 1 } }
-                put(.unit(unit, generation: generation))
-            },
-            end: { [self] error in put(.ended(kind, generation: generation, error)) })
+        return generation
+    }
+
+    /// Passes a unit to the writer. Blocks while too many wait. Thread: an encoder's streaming
+    /// thread.
+    func put(_ unit: EncodedUnit, generation: Int) {
+        guard gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
+        else { return lost.withLock { $0[unit.kind, default: 0] += 1 } }
+        put(.unit(unit, generation: generation))
     }
 
     /// Number of units lost because the inbox was closed.

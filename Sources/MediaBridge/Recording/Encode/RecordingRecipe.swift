@@ -12,7 +12,7 @@ struct RecordingRecipe: Sendable {
     /// `nil` if only encoded media is taken.
     private let encoder: Encoder?
     /// The elements that bring the encoder's units into the form that the container demands.
-    private var form = ""
+    private let form: String
     /// Whether encoded media is taken. It is not if a codec, or a size, was requested.
     private let takesUnits: Bool
 
@@ -22,27 +22,25 @@ struct RecordingRecipe: Sendable {
     /// The bit rates that may be requested, in bits per second.
     private static let bitrates = 1_000...2_000_000_000
 
-    init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
-        self.container = container
-        takesUnits = encoding.codec == nil && (encoding.isCopy || encoding.size == nil)
-        if encoding.isCopy {
-            (encoder, described) = (nil, ("copy", "copy"))
-        } else {
-            let (codec, element) = try Self.choose(encoding.codec, encoding.bitRate, container)
-            encoder = .video(element, encoding)
-            described = (codec.rawValue, element.rawValue)
-            form = codec.row?.forms[container] ?? ""
-        }
+    init(_ video: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
+        let takesUnits = video.codec == nil && (video.isCopy || video.size == nil)
+        try self.init(video, container, takesUnits: takesUnits) { .video($0, video) }
     }
 
-    init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
-        self.container = container
-        takesUnits = encoding.codec == nil
+    init(_ audio: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try self.init(audio, container, takesUnits: audio.codec == nil) { .audio($0, audio) }
+    }
+
+    private init<Encoding: MediaEncoding>(
+        _ encoding: Encoding, _ container: RecordingContainer, takesUnits: Bool,
+        _ make: (Encoding.Codec.Encoder) -> Encoder
+    ) throws(PipelineError) {
+        (self.container, self.takesUnits) = (container, takesUnits)
         if encoding.isCopy {
-            (encoder, described) = (nil, ("copy", "copy"))
+            (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {
             let (codec, element) = try Self.choose(encoding.codec, encoding.bitRate, container)
-            encoder = .audio(element, encoding)
+            encoder = make(element)
             described = (codec.rawValue, element.rawValue)
             form = codec.row?.forms[container] ?? ""
         }
@@ -183,8 +181,9 @@ extension PipelineError {
     static func notRaw(_ caps: Caps, _ kind: MediaKind) -> PipelineError {
         PipelineError(
             .streamFailed,
-            message: "the stream \"\(kind.rawValue)\" of a recording is \(caps.mediaType), and must be "
-                + "\(kind.rawValue)/x-raw",
+            message:
+                "the stream \"\(kind.rawValue)\" of a recording is \(caps.mediaType), and must "
+                + "be \(kind.rawValue)/x-raw",
             advice: caps.mediaType == "audio/x-raw"
                 ? "name the appsink of the audio: appsink name=audio"
                 : "put decodebin at the end of the string")

@@ -249,14 +249,14 @@ final class RecordingTrack: Sendable {
 
     private func change(_ state: inout State, to input: Input) throws(PipelineError) {
         let pipeline = try pipeline(for: input)
-        let receiver = inbox.receiver(for: kind)
+        let generation = inbox.begin(kind)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: pipeline, caps: input.caps, receiver: receiver)
+                kind, recipe: pipeline, caps: input.caps, inbox: inbox, generation: generation)
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
-            receiver.end(error)
+            inbox.put(.ended(kind, generation: generation, error))
             state.hasFailed = true
             throw error
         }

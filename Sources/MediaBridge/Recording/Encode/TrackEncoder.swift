@@ -9,23 +9,17 @@ internal import Synchronization
 /// evicted, any other caller waits. So a slow disk drops whole pictures, never parts of encoded
 /// ones.
 final class TrackEncoder: Sendable {
-    /// Receives the units and the end of an encoder.
-    struct Receiver: Sendable {
-        /// Measures when units arrive.
-        let clock: any Timeline
-        /// Called on the encoder's streaming thread; may block.
-        var unit: @Sendable (EncodedUnit) -> Void
-        /// Called once, at the end or after an error: no unit follows.
-        var end: @Sendable (PipelineError?) -> Void
-    }
-
     private let output: Output
     private let branch: OutputBranch
     private let units: AppSink
     private let end: Ending
 
+    /// - Parameters:
+    ///   - inbox: Receives the units on the streaming thread, and the end once, also after an error.
+    ///   - generation: The number of this encoder.
     init(
-        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
+        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, inbox: RecordingInbox,
+        generation: Int
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
         configuration.depth =
@@ -46,15 +40,15 @@ final class TrackEncoder: Sendable {
         if let interval = recipe.keyFrameInterval.flatMap({ ClockTime($0) }) {
             branch.forceKeyFrames(every: interval)
         }
-        let end = Ending(tell: receiver.end)
+        let end = Ending { inbox.put(.ended(kind, generation: generation, $0)) }
         self.end = end
         let reader = UnitReader(
             kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy,
-            clock: receiver.clock)
+            clock: inbox.clock)
         // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(
             onSample: {
-                if let unit = reader.pull() { receiver.unit(unit) }
+                if let unit = reader.pull() { inbox.put(unit, generation: generation) }
                 return .ok
             },
             onEnd: { end.tell(nil) })
@@ -77,8 +71,8 @@ final class TrackEncoder: Sendable {
 
     deinit { units.removeHandlers() }
 
-    /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the receiver
-    /// gets the error.
+    /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the inbox gets
+    /// the error.
     func start() {
         output.prepare()
         output.pipeline.requestState(.playing) { [end] error in

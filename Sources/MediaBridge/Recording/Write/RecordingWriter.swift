@@ -272,10 +272,12 @@ final class RecordingWriter: @unchecked Sendable {
             }
             first.removeAll { unit.kind == .video && $0.end <= unit.time }
         }
+        // If the file begins with only audio, `first` contains the unit already.
+        let units = first.contains { $0 === unit } ? first : first + [unit]
         var streams: [MediaKind: EncodedUnit] = [:]
         for kind in kinds {
             let next =
-                first.first { $0.kind == kind } ?? (unit.kind == kind ? unit : nil)
+                units.first { $0.kind == kind }
                 ?? upcoming.first { $0.unit.kind == kind }?.unit ?? interleaver.peek(kind)
             if let next {
                 streams[kind] = next
@@ -287,7 +289,7 @@ final class RecordingWriter: @unchecked Sendable {
         do throws(PipelineError) {
             while guardian.isShort(of: 0) {
                 if removeOldest() { continue }
-                return giveUp(first + [unit], names.path(at: nameIndex))
+                return giveUp(units, names.path(at: nameIndex))
             }
             let file = try RecordingFile(
                 try claimNextName(), index: fileIndex, container: container, streams: streams,
@@ -313,12 +315,10 @@ final class RecordingWriter: @unchecked Sendable {
             if file.losesOrientation { tell(.orientationLost(path: file.path)) }
         } catch {
             fail(error)
-            drop(first + [unit])
+            drop(units)
             return
         }
-        opening = first.filter { streams[$0.kind] != nil }[...]
-        // If the file begins with only audio, the unit is already in `first`.
-        if !first.contains(where: { $0 === unit }) { opening.append(unit) }
+        opening = units.filter { streams[$0.kind] != nil }[...]
         while let next = opening.popFirst() { write(next) }
     }
 
@@ -345,14 +345,10 @@ final class RecordingWriter: @unchecked Sendable {
         drop(units)
     }
 
-    /// Drops these units and all that follow. The last one may be contained twice, if the file begins with
-    /// only audio.
+    /// Drops these units and all that follow.
     private func drop(_ units: [EncodedUnit]) {
         phase = .failed
-        for (index, unit) in units.enumerated()
-        where !units[..<index].contains(where: { $0 === unit }) {
-            progress.drop(unit, .unwritten)
-        }
+        for unit in units { progress.drop(unit, .unwritten) }
     }
 
     /// Ends the recording because the disk is nearly full: sends the event first, then completes
