@@ -9,17 +9,16 @@ enum LostStreams {
                 name: "late-stream", fault: "Video begins three seconds after audio, in FLV",
                 isCopy: isCopy, text: "every frame and every second of audio is recorded"
             ) { _ in try await late(isCopy) }
-        }
-        + Subject.kinds.map { isCopy in
+        } + [
+            // Not raw: a busy encoder of a live stream evicts frames, which nothing reports after a kill.
             Promise(
                 name: "ended-video", fault: "Video ends, audio continues, then kill -9",
-                isCopy: isCopy, text: "every frame is kept, and the audio that was written"
-            ) { options in try await killed(options.subjects(isCopy)) }
-        } + [
+                isCopy: true, text: "every frame is kept, and the audio that was written"
+            ) { options in try await killed(options.subjects(true)) },
             Promise(
                 name: "lost-stream", fault: "No decoder for the audio in the string",
                 text: "all video is recorded; the run fails and names the audio"
-            ) { _ in try await lost() }
+            ) { _ in try await lost() },
         ]
 
     private static func make(_ muxer: String, at path: String) async throws {
