@@ -87,7 +87,4 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
 
     /// Waits for a signal without a limit.
     package func wait() { wait(until: nil) }
-
-    /// Blocks the calling thread for so long.
-    package static func pause(for duration: Duration) { MonotonicSignal().wait(for: duration) }
 }

@@ -4,17 +4,17 @@ struct BridgeRecording: Sendable {
     let recorder: Recorder
     let startsWithBridge: Bool
     /// Maps the name of a stream to its kind in the recording.
-    private let streams: [String: RecordingKind]
+    private let streams: [String: MediaKind]
 
     /// - Parameter names: Names of the captures' streams. Video is recorded from `video`, or from
     ///   the first stream that is not `audio`; audio from `audio`.
     init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
-        var streams: [String: RecordingKind] = [:]
+        var streams: [String: MediaKind] = [:]
         var configuration = recording.configuration
         let pictures =
             names.contains(BridgedText.defaultBranch)
-            ? BridgedText.defaultBranch : names.first { $0 != RecordingKind.audio.name }
-        let others = names.filter { $0 != RecordingKind.audio.name }
+            ? BridgedText.defaultBranch : names.first { $0 != MediaKind.audio.rawValue }
+        let others = names.filter { $0 != MediaKind.audio.rawValue }
         if pictures != BridgedText.defaultBranch, others.count > 1 {
             throw PipelineError(
                 .wrongEnds,
@@ -24,20 +24,13 @@ struct BridgeRecording: Sendable {
                 advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
         if let pictures, configuration.video != nil { streams[pictures] = .video }
-        if names.contains(RecordingKind.audio.name), configuration.audio != nil {
-            streams[RecordingKind.audio.name] = .audio
+        if names.contains(MediaKind.audio.rawValue), configuration.audio != nil {
+            streams[MediaKind.audio.rawValue] = .audio
         }
-        if !streams.values.contains(.video) {
-            if let asked = configuration.video?.asked {
-                throw Self.missing(.video, asked, recording, names)
-            }
-            configuration.video = nil
-        }
-        if !streams.values.contains(.audio) {
-            if let asked = configuration.audio?.asked {
-                throw Self.missing(.audio, asked, recording, names)
-            }
-            configuration.audio = nil
+        for kind in MediaKind.allCases where !streams.values.contains(kind) {
+            let asked = kind == .video ? configuration.video?.asked : configuration.audio?.asked
+            if let asked { throw Self.missing(kind, asked, recording, names) }
+            if kind == .video { configuration.video = nil } else { configuration.audio = nil }
         }
         guard !streams.isEmpty else {
             throw PipelineError(
@@ -54,14 +47,14 @@ struct BridgeRecording: Sendable {
 
     /// Returns the error for a configuration that names a codec although there is no such stream.
     private static func missing(
-        _ kind: RecordingKind, _ codec: String, _ recording: BridgePlan.Recording,
+        _ kind: MediaKind, _ codec: String, _ recording: BridgePlan.Recording,
         _ names: [String]
     ) -> PipelineError {
         PipelineError(
             .wrongEnds,
-            message: "the recording \"\(recording.path)\" needs a stream \"\(kind.name)\" "
+            message: "the recording \"\(recording.path)\" needs a stream \"\(kind.rawValue)\" "
                 + "(codec \(codec)), but the captures have only \(names.joined(separator: ", "))",
-            advice: "name its appsink: appsink name=\(kind.name); or select no codec")
+            advice: "name its appsink: appsink name=\(kind.rawValue); or select no codec")
     }
 
     /// Returns the consumer of a stream; `nil` if the recording does not take it.
@@ -80,9 +73,9 @@ struct BridgeRecording: Sendable {
 
     private final class Taker: StreamTaker {
         private let recorder: Recorder
-        private let kind: RecordingKind
+        private let kind: MediaKind
 
-        init(recorder: Recorder, kind: RecordingKind) {
+        init(recorder: Recorder, kind: MediaKind) {
             self.recorder = recorder
             self.kind = kind
         }

@@ -123,8 +123,8 @@ final class BridgeStream: CaptureReceiver {
 
     /// Adds the encoded media types that are decoded for processors.
     private static func decodable(_ kinds: Caps) -> Caps {
-        DecoderRecipe.mediaTypes.reduce(kinds) { caps, type in
-            (try? Caps(type)).map { caps.union($0) } ?? caps
+        VideoCodec.table.reduce(kinds) { caps, row in
+            (try? Caps(row.mediaType)).map { caps.union($0) } ?? caps
         }
     }
 

@@ -18,7 +18,7 @@ final class ChainAudioDecoder: AudioDecoder {
     /// - Throws: ``PipelineError`` if no decoder is installed or known.
     init(_ codec: AudioCodec) throws(PipelineError) {
         self.codec = codec
-        elements = try AudioCodecElements.decoder(of: codec)
+        elements = try codec.decoder()
         state = Mutex(State(chain: try ElementChain(elements)))
     }
 
@@ -91,13 +91,13 @@ final class ChainAudioEncoder: AudioEncoder {
         var live: LiveTiming?
     }
     private let chain: ElementChain
-    private let settings: AudioEncoderSettings
+    private let encoder: LiveAudioEncoder
     private let state = Mutex(State())
 
     /// - Throws: ``PipelineError`` if the encoder is not installed or not known.
     init(_ settings: AudioEncoderSettings) throws(PipelineError) {
-        self.settings = settings
-        chain = try ElementChain(AudioCodecElements.encoder(settings))
+        encoder = try settings.codec.liveEncoder()
+        chain = try ElementChain(encoder.text(settings.bitRate))
     }
 
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
@@ -129,18 +129,15 @@ final class ChainAudioEncoder: AudioEncoder {
     func finish() throws -> [EncodedAudioFrame] { chain.finish().compactMap(unit) }
 
     func setBitRate(_ bitRate: Int) {
-        var settings = self.settings
-        settings.bitRate = bitRate
-        guard let value = AudioCodecElements.bitRate(settings) else { return }
-        chain.set("bitrate", "\(value)", of: AudioCodecElements.encoderName)
+        guard let value = encoder.bitRate(bitRate) else { return }
+        chain.set("bitrate", "\(value)", of: LiveAudioEncoder.name)
     }
 
     func expectLoss(of share: Double) {
-        guard settings.codec == .opus else { return }
-        chain.set(
-            "packet-loss-percentage", "\(Int((share * 100).rounded(.up)))",
-            of: AudioCodecElements.encoderName)
-        chain.set("inband-fec", share > 0 ? "true" : "false", of: AudioCodecElements.encoderName)
+        guard encoder == .opusenc else { return }
+        let percent = Int((share * 100).rounded(.up))
+        chain.set("packet-loss-percentage", "\(percent)", of: LiveAudioEncoder.name)
+        chain.set("inband-fec", share > 0 ? "true" : "false", of: LiveAudioEncoder.name)
     }
 
     /// Returns `nil` for a header.
@@ -155,63 +152,28 @@ final class ChainAudioEncoder: AudioEncoder {
 
 // MARK: Elements
 
-/// The elements that encode and decode units of audio in an element chain.
-enum AudioCodecElements {
-    /// Decoders with their settings, the preferred one first.
-    private static let decoders: [AudioCodec: [String]] = [
-        .opus: ["opusdec plc=true", "avdec_opus"],
-        .aac: ["avdec_aac", "faad"],
-        .mp3: ["mpg123audiodec", "avdec_mp3"],
-        // A unit is a frame, even if its caps do not say so.
-        .flac: [#"capssetter caps="audio/x-flac,framed=true" ! flacdec"#, "avdec_flac"],
-        .vorbis: ["vorbisdec"],
-        .ac3: ["a52dec", "avdec_ac3"],
-        .alaw: ["alawdec"],
-        .mulaw: ["mulawdec"],
-    ]
-
-    /// The element, and the samples that it takes. Opus has one stream of two channels at most.
-    private static let encoders: [(codec: AudioCodec, element: String, input: String)] = [
-        (.opus, "opusenc", "rate=48000,channels=[1,2]"),
-        (.mulaw, "mulawenc", "rate=8000,channels=1"),
-        (.alaw, "alawenc", "rate=8000,channels=1"),
-    ]
-
-    /// The codecs for which an encoder is installed, the preferred one first.
-    static var encodableCodecs: [AudioCodec] {
-        encoders.filter { (try? ElementFactory.find($0.element)) ?? nil != nil }.map(\.codec)
-    }
-
-    /// Returns the installed decoder of a codec, with its settings.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed; with
-    ///   ``PipelineError/Code/badValue`` for a codec that is not known.
-    static func decoder(of codec: AudioCodec) throws(PipelineError) -> String {
-        try DecoderRecipe.installed(decoders[codec] ?? [], for: "\(codec)")
-    }
-
+extension LiveAudioEncoder {
     /// The name of the encoder in its chain.
-    static let encoderName = "encoder"
+    fileprivate static let name = "encoder"
+
+    /// The samples that the encoder takes. Opus has one stream of two channels at most.
+    private var input: String {
+        switch self {
+        case .opusenc: "rate=48000,channels=[1,2]"
+        case .mulawenc, .alawenc: "rate=8000,channels=1"
+        }
+    }
 
     /// Returns a chain that encodes samples of any format.
     ///
-    /// - Throws: As for ``decoder(of:)``.
-    static func encoder(_ settings: AudioEncoderSettings) throws(PipelineError) -> String {
-        guard let choice = encoders.first(where: { $0.codec == settings.codec }) else {
-            throw PipelineError(
-                .badValue, message: "no encoder is known for live streams in \(settings.codec)",
-                advice: encoders.map { "\($0.codec)" }.joined(separator: " or "))
-        }
-        try ElementFactory.require(choice.element)
-        var text =
-            "audioconvert ! audioresample ! audio/x-raw,\(choice.input) ! "
-            + "\(choice.element) name=\(encoderName)"
-        if let bitRate = bitRate(settings) { text += " bitrate=\(bitRate)" }
-        return text
+    /// - Parameter bitRate: In bits per second.
+    fileprivate func text(_ bitRate: Int) -> String {
+        "audioconvert ! audioresample ! audio/x-raw,\(input) ! \(rawValue) name=\(Self.name)"
+            + (self.bitRate(bitRate).map { " bitrate=\($0)" } ?? "")
     }
 
     /// The bit rate as the encoder takes it; `nil` for a codec with a fixed one.
-    static func bitRate(_ settings: AudioEncoderSettings) -> Int? {
-        settings.codec == .opus ? min(max(6000, settings.bitRate), 510_000) : nil
+    fileprivate func bitRate(_ bitRate: Int) -> Int? {
+        self == .opusenc ? min(max(6000, bitRate), 510_000) : nil
     }
 }

@@ -145,43 +145,26 @@ private enum GrayscaleRecipe {
 
     private func level(_ planes: inout MutableVideoPlanes, _ channels: [VideoInfo.Component]) {
         if let words = PixelWords(channels) { return words.level(&planes) }
-        let weights = [77, 150, 29]
+        let weights: [UInt16] = [77, 150, 29]
         let (width, height) = (planes.format.width, planes.format.height)
         var luminance = [UInt16](repeating: 0, count: width)
         for y in 0..<height {
             for x in 0..<width { luminance[x] = 0 }
             for (channel, weight) in zip(channels, weights) {
                 let plane = planes[channel.plane]
-                let row = y * plane.stride + channel.offset
-                plane.withUnsafeMutableBytes { bytes in
-                    require(bytes.count, row, width, channel)
-                    for x in 0..<width {
-                        luminance[x] &+=
-                            UInt16(bytes[row + x * channel.pixelStride]) &* UInt16(weight)
-                    }
+                let row = plane.row(y)
+                for x in 0..<width {
+                    luminance[x] &+= UInt16(row[channel.offset + x * channel.pixelStride]) &* weight
                 }
             }
             for channel in channels {
                 let plane = planes[channel.plane]
-                let row = y * plane.stride + channel.offset
-                plane.withUnsafeMutableBytes { bytes in
-                    require(bytes.count, row, width, channel)
-                    for x in 0..<width {
-                        bytes[row + x * channel.pixelStride] = UInt8(luminance[x] >> 8)
-                    }
+                let row = plane.row(y)
+                for x in 0..<width {
+                    row[channel.offset + x * channel.pixelStride] = UInt8(luminance[x] >> 8)
                 }
             }
         }
-    }
-
-    /// Checks the bounds once per row, in release builds too: a pointer's subscript is checked in
-    /// debug builds only.
-    private func require(
-        _ count: Int, _ row: Int, _ width: Int, _ channel: VideoInfo.Component
-    ) {
-        precondition(
-            width > 0 && row + (width - 1) * channel.pixelStride < count,
-            "a row of \(width) pixels ends beyond the plane's \(count) bytes")
     }
 
     /// A format of four bytes per pixel, whose pixels are changed as words of 32 bits, so that the

@@ -54,23 +54,19 @@ final class PipelineDecoder: VideoDecoder {
         _ codec: VideoCodec, elements: String? = nil,
         to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
-        let row = codec.row
         // Not `??`, which loses the type of the thrown error.
-        let decoder =
-            if let elements {
-                elements
-            } else {
-                try DecoderRecipe.installed(row?.decoders ?? [], for: "\(codec)")
-            }
-        let capture = try Capture(DecoderRecipe.text(around: decoder), depth: 3)
-        let element = capture.pipeline.element(named: DecoderRecipe.sourceName)
+        let decoder = if let elements { elements } else { try codec.decoder() }
+        let capture = try Capture(
+            "appsrc name=units format=time ! \(decoder) "
+                + "! appsink name=\(BridgedText.defaultBranch)", depth: 3)
+        let element = capture.pipeline.element(named: "units")
         guard let source = element.flatMap({ AppSource($0) }) else {
             throw PipelineError(.wrongEnds, message: "the decoder's pipeline has no appsrc")
         }
         self.codec = codec
         self.capture = capture
         self.source = source
-        ledger = try PendingAccessUnits(reordering: row?.reordering ?? 0)
+        ledger = try PendingAccessUnits(reordering: codec.row?.reordering ?? 0)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
         source.onDeparture { [change, room] in
@@ -395,47 +391,4 @@ final class PendingAccessUnits: Sendable {
     var lost: Int { state.withLock { $0.lost } }
 
     var surplus: Int { state.withLock { $0.surplus } }
-}
-
-// MARK: Elements
-
-/// The elements that decode.
-enum DecoderRecipe {
-    /// The media types of the codecs that have a decoder here.
-    static let mediaTypes = VideoCodec.table.map(\.mediaType)
-
-    /// The name of the appsrc.
-    static let sourceName = "units"
-
-    /// Returns a capture string that begins with an appsrc for access units.
-    static func text(around decoder: String) -> String {
-        "appsrc name=\(sourceName) format=time ! \(decoder) "
-            + "! appsink name=\(BridgedText.defaultBranch)"
-    }
-
-    /// Returns the first decoder that is installed.
-    ///
-    /// - Parameters:
-    ///   - decoders: Decoders with their settings. Other elements may precede a decoder.
-    ///   - codec: The name of the codec in errors.
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none is installed;
-    ///   it names the Debian package of the first one. With ``PipelineError/Code/badValue`` if
-    ///   there are no decoders.
-    static func installed(
-        _ decoders: [String], for codec: String
-    ) throws(PipelineError) -> String {
-        func element(_ decoder: String) -> String {
-            String(decoder.split(separator: "!").last?.split(separator: " ").first ?? "")
-        }
-        for decoder in decoders where try ElementFactory.find(element(decoder)) != nil {
-            return decoder
-        }
-        guard let preferred = decoders.first else {
-            throw PipelineError(
-                .badValue, message: "no decoder is known for \(codec)",
-                advice: "put decodebin at the end of the capture")
-        }
-        try ElementFactory.require(element(preferred))
-        return preferred
-    }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Units are delivered on the pipeline's streaming thread. The encoder sees times that start at zero,
 /// at the intervals of the frames' times. Each unit gets the original time of its frame.
 final class PipelineEncoder: VideoEncoder {
-    private let encoder: StreamEncoder
+    private let encoder: LiveVideoEncoder
     private let capture: Capture
     private let source: AppSource
     private let element: Element
@@ -28,12 +28,12 @@ final class PipelineEncoder: VideoEncoder {
     init(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
-        encoder = try StreamEncoder.find(for: settings.codec)
+        encoder = try settings.codec.liveEncoder()
         capture = try Capture(encoder.text(settings), depth: 3)
         guard
-            let source = capture.pipeline.element(named: StreamEncoder.sourceName)
+            let source = capture.pipeline.element(named: LiveVideoEncoder.sourceName)
                 .flatMap({ AppSource($0) }),
-            let element = capture.pipeline.element(named: StreamEncoder.encoderName)
+            let element = capture.pipeline.element(named: LiveVideoEncoder.encoderName)
         else { throw PipelineError(.wrongEnds, message: "the encoder's pipeline has no appsrc") }
         self.source = source
         self.element = element
@@ -80,30 +80,30 @@ final class PipelineEncoder: VideoEncoder {
     }
 
     func stop() {
-        let wasOpen = state.withLock { state in
-            defer { state.isOpen = false }
-            return state.isOpen
-        }
-        // A thread that waits for room finds the encoder closed.
-        room.signal()
-        if wasOpen {
-            let end = units.expectEnd()
+        if close() {
             source.endOfStream()
-            end.wait(for: .seconds(3))
+            units.end.wait(for: .seconds(3))
         }
         units.close()
         capture.branches[0].discard()
         _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.stateDeadline)
     }
 
-    /// Thread: the one that posts the error.
-    private func failed(_ error: PipelineError) {
-        let wasOpen = state.withLock { state in
+    /// Accepts no more frames. A thread that waits for room finds the encoder closed.
+    ///
+    /// - Returns: False if it was closed before.
+    private func close() -> Bool {
+        defer { room.signal() }
+        return state.withLock { state in
             defer { state.isOpen = false }
             return state.isOpen
         }
-        units.ended()
-        room.signal()
+    }
+
+    /// Thread: the one that posts the error.
+    private func failed(_ error: PipelineError) {
+        let wasOpen = close()
+        units.end.signal()
         guard wasOpen else { return }
         // On a separate queue: the consumer may call `stop`.
         SerialQueue(label: "mediabridge.failure").async { [units] in
@@ -119,11 +119,11 @@ final class PipelineEncoder: VideoEncoder {
             var rotation = VideoRotation.none
             var live: LiveTiming?
             var isClosed = false
-            /// Signalled at the end.
-            var end: MonotonicSignal?
         }
         private let state = Mutex(State())
         let consumer: any VideoFrameConsumer
+        /// Signalled after the last unit.
+        let end = MonotonicSignal()
 
         init(to consumer: any VideoFrameConsumer) { self.consumer = consumer }
 
@@ -138,14 +138,6 @@ final class PipelineEncoder: VideoEncoder {
                 return ClockTime(time - base)
             }
         }
-
-        func expectEnd() -> MonotonicSignal {
-            let signal = MonotonicSignal()
-            state.withLock { $0.end = signal }
-            return signal
-        }
-
-        func ended() { state.withLock { $0.end }?.signal() }
 
         func close() { state.withLock { $0.isClosed = true } }
 
@@ -165,56 +157,18 @@ final class PipelineEncoder: VideoEncoder {
             consumer.consume(unit)
         }
 
-        func branchEnded(losing loss: PipelineError?) { ended() }
+        func branchEnded(losing loss: PipelineError?) { end.signal() }
     }
 }
 
 // MARK: Elements
 
-/// The elements that encode live streams, by factory name; the preferred one of a codec first.
-// swift-format-ignore: AlwaysUseLowerCamelCase
-enum StreamEncoder: String, CaseIterable {
-    case x264enc, openh264enc, vp8enc
-
-    var codec: VideoCodec {
-        switch self {
-        case .x264enc, .openh264enc: .h264
-        case .vp8enc: .vp8
-        }
-    }
-
-    /// The codecs for which an element is installed.
-    static var installedCodecs: [VideoCodec] {
-        var codecs: [VideoCodec] = []
-        for encoder in allCases where !codecs.contains(encoder.codec) {
-            if (try? ElementFactory.find(encoder.rawValue)) ?? nil != nil {
-                codecs.append(encoder.codec)
-            }
-        }
-        return codecs
-    }
-
-    /// Returns the installed element of a codec.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without an
-    ///   element, ``PipelineError/Code/badValue``.
-    static func find(for codec: VideoCodec) throws(PipelineError) -> StreamEncoder {
-        let all = allCases.filter { $0.codec == codec }
-        for encoder in all where try ElementFactory.find(encoder.rawValue) != nil { return encoder }
-        guard let preferred = all.first else {
-            throw PipelineError(
-                .badValue, message: "no encoder is known for live streams in \(codec)",
-                advice: "h264 or vp8")
-        }
-        try ElementFactory.require(preferred.rawValue)
-        return preferred
-    }
-
+extension LiveVideoEncoder {
     /// The names of the appsrc and of the encoder in the pipeline.
-    static let (sourceName, encoderName) = ("frames", "encoder")
+    fileprivate static let (sourceName, encoderName) = ("frames", "encoder")
 
     /// Returns a capture string that begins with an appsrc for frames.
-    func text(_ settings: VideoEncoderSettings) -> String {
+    fileprivate func text(_ settings: VideoEncoderSettings) -> String {
         "appsrc name=\(Self.sourceName) format=time ! videoconvert ! "
             // Streams in I420 are decoded everywhere; it needs an even width and height.
             + "video/x-raw,format=I420 ! \(rate(settings)) ! \(element(settings)) ! \(form) "
@@ -257,7 +211,7 @@ enum StreamEncoder: String, CaseIterable {
     /// Returns the property with the bit rate, and its value.
     ///
     /// - Parameter bitRate: In bits per second.
-    func bitRate(_ bitRate: Int) -> (property: String, value: Int) {
+    fileprivate func bitRate(_ bitRate: Int) -> (property: String, value: Int) {
         switch self {
         case .x264enc: ("bitrate", max(1, bitRate / 1000))
         case .openh264enc: ("bitrate", max(1000, bitRate))

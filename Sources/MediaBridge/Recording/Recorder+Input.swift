@@ -17,7 +17,7 @@ extension Recorder {
 
     /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
     /// live stream are dropped. Thread: any.
-    func consume(_ unit: MediaSample, of kind: RecordingKind) -> FrameDisposition {
+    func consume(_ unit: MediaSample, of kind: MediaKind) -> FrameDisposition {
         guard let track = tracks[kind] else { return .notEnabled }
         return track.record(unit) { placed in
             switch kind {
@@ -29,7 +29,7 @@ extension Recorder {
 
     /// Drops the units of encoded pictures up to the next key unit, because they reference units
     /// that never came. Thread: any.
-    func expectKeyUnit(of kind: RecordingKind) { tracks[kind]?.expectKeyUnit() }
+    func expectKeyUnit(of kind: MediaKind) { tracks[kind]?.expectKeyUnit() }
 
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
@@ -37,9 +37,8 @@ extension Recorder {
     ///   does not take this frame. Frames handed over during a pause, or before the start, are
     ///   ignored.
     public func write(_ frame: VideoFrame) async throws {
-        guard let pictures else { return try check(.notEnabled, "\(frame)") }
-        let disposition = try await pictures.write(frame) { sound?.reach($0) }
-        try check(disposition, "\(frame)")
+        try await tracks[.video]?.untilRoom()
+        try check(consume(frame), "\(frame)")
     }
 
     /// Records an audio frame as ``write(_:)-(VideoFrame)`` records a picture.
@@ -111,13 +110,13 @@ extension Recorder {
         try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
-    private func take(_ sample: MediaSample?, of kind: RecordingKind) -> FrameDisposition {
+    private func take(_ sample: MediaSample?, of kind: MediaKind) -> FrameDisposition {
         if let sample { return consume(sample, of: kind) }
         return tracks[kind]?.refuseUnreadable() ?? .notEnabled
     }
 
     private func write(
-        _ kind: RecordingKind, _ what: String, _ make: () throws -> MediaSample
+        _ kind: MediaKind, _ what: String, _ make: () throws -> MediaSample
     ) async throws {
         guard let track = tracks[kind] else { return try check(.notEnabled, what) }
         let sample: MediaSample
@@ -134,11 +133,11 @@ extension Recorder {
 
 extension Recorder {
     /// Writes the tags of a stream (title, artist, cover …) into the current file and all later files.
-    func note(_ tags: Tags, of kind: RecordingKind) {
+    func note(_ tags: Tags, of kind: MediaKind) {
         // Drops tags of the source's encoding. Pictures that are encoded here are upright, so only files of
         // copied pictures use the orientation.
         guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
-        inbox.note(kept, of: kind)
+        inbox.put(.tags(kind, kept))
     }
 
     /// Notes the rotation that copied pictures need.
@@ -162,9 +161,9 @@ extension Recorder {
 /// Passes one stream of a source to a recorder.
 private final class RecordingInput: VideoFrameConsumer, AudioFrameConsumer {
     private let recorder: Recorder
-    private let kind: RecordingKind
+    private let kind: MediaKind
 
-    init(_ recorder: Recorder, _ kind: RecordingKind) {
+    init(_ recorder: Recorder, _ kind: MediaKind) {
         self.recorder = recorder
         self.kind = kind
     }
@@ -187,7 +186,8 @@ extension Recorder: VideoSink, AudioSink {
     /// a codec, so that pictures are encoded with it.
     public func codecs() -> Set<VideoCodec> {
         guard let encoding = configuration.video, encoding.codec == nil else { return [] }
-        return CopyRecipe.pictureCodecs(in: writer.container)
+        return Set(
+            VideoCodec.table.filter { $0.copies(into: writer.container) }.map(\.codec))
     }
 
     /// Records a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.

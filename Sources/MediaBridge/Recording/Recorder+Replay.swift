@@ -1,5 +1,4 @@
 internal import MediaBasics
-internal import Synchronization
 
 extension Recorder {
     /// Writes the last seconds into a separate file, while everything else continues. May be called
@@ -36,10 +35,9 @@ extension Recorder {
                     + "another one than \"\(self.path)\"",
                 advice: "use the extension .\(writer.container.rawValue)")
         }
-        let request = ReplayRequest(last: MediaTime(length ?? kept))
-        writer.ask(request)
         let stallTimeout = configuration.stallTimeout
-        guard let content = await request.answer(within: stallTimeout) else {
+        let last = MediaTime(length ?? kept)
+        guard let content = await writer.replay(last: last, within: stallTimeout) else {
             throw .stuck(self.path, stallTimeout)
         }
         guard !content.units.isEmpty else {
@@ -51,7 +49,7 @@ extension Recorder {
     }
 
     private func write(
-        _ content: ReplayRequest.Content, to path: String
+        _ content: RecordingWriter.Replay, to path: String
     ) async throws(PipelineError) -> [RecorderReport.File] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
@@ -67,7 +65,7 @@ extension Recorder {
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
-            queue: queue, clock: clock, progress: progress, tell: { _ in }, onEnding: {})
+            queue: queue, clock: clock, progress: progress, tell: { _ in })
         queue.async { replayWriter.write(content) }
         guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {
             progress.update { $0.current }?.abandon()
@@ -80,46 +78,24 @@ extension Recorder {
     }
 }
 
-// MARK: - Requests to the writer
+// MARK: - Replays of the writer
 
-/// A request to a writer for the units that it keeps for replays.
-final class ReplayRequest: Sendable {
-    struct Content: Sendable {
-        var units: [Interleaver.Released] = []
-        var tags: [RecordingKind: Tags] = [:]
-    }
-    let length: MediaTime
-    private let content = Mutex(Content())
-    private let isAnswered = Latch()
-
-    init(last length: MediaTime) { self.length = length }
-
-    func answer(_ content: Content) {
-        self.content.withLock { $0 = content }
-        isAnswered.open()
-    }
-
-    /// Waits for the reply.
-    ///
-    /// - Returns: `nil` if it does not arrive in time.
-    func answer(within limit: Duration) async -> Content? {
-        guard await isAnswered.wait(for: limit) else { return nil }
-        return content.withLock { $0 }
-    }
-}
-
-/// Thread: the writer's queue.
 extension RecordingWriter {
-    /// Answers a request with what is kept. Thread: any.
-    func ask(_ request: ReplayRequest) {
-        queue.async { [self] in
-            request.answer(
-                ReplayRequest.Content(units: replay?.last(request.length) ?? [], tags: tags))
+    /// What is kept for replays.
+    struct Replay: Sendable {
+        var units: [Interleaver.Released]
+        var tags: [MediaKind: Tags]
+    }
+
+    /// Returns the last units that are kept; `nil` if the writer does not answer in time. Thread: any.
+    func replay(last length: MediaTime, within limit: Duration) async -> Replay? {
+        await queue.outcome(within: limit, on: .system) { [self] in
+            Replay(units: replay?.last(length) ?? [], tags: tags)
         }
     }
 
-    /// Writes units as a recording that has ended. Call it before any other.
-    func write(_ content: ReplayRequest.Content) {
+    /// Writes units as a recording that has ended. Call it before any other. Thread: the writer's queue.
+    func write(_ content: RecordingWriter.Replay) {
         let units = content.units.sorted { $0.unit.time < $1.unit.time }
         var items: [RecordingInbox.Item] = [.start(at: nil)]
         items += content.tags.map { .tags($0, $1) }

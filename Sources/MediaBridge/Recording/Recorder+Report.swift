@@ -45,7 +45,7 @@ extension Recorder {
     }
 
     private func track(
-        _ kind: RecordingKind, _ state: RecordingProgress.State, _ isOver: Bool
+        _ kind: MediaKind, _ state: RecordingProgress.State, _ isOver: Bool
     ) -> RecorderReport.Track? {
         guard let track = tracks[kind] else { return nil }
         let described = track.described

@@ -26,7 +26,7 @@ public final class Recorder: Sendable {
     /// The file's path, or the pattern for the names of several files.
     public let path: String
     let configuration: Configuration
-    let tracks: [RecordingKind: RecordingTrack]
+    let tracks: [MediaKind: RecordingTrack]
     private let timeline: RecordingTimeline
     /// Measures how long streams wait for each other, and how long nothing is written.
     let clock: any Timeline
@@ -68,7 +68,7 @@ public final class Recorder: Sendable {
     ) throws(PipelineError) {
         try GStreamer.initialize()
         let container = try RecordingContainer(path: path)
-        var recipes: [RecordingKind: RecordingRecipe] = [:]
+        var recipes: [MediaKind: RecordingRecipe] = [:]
         if var video = configuration.video {
             // A segment begins with a key frame.
             if let length = configuration.segments?.length {
@@ -79,7 +79,7 @@ public final class Recorder: Sendable {
         if let audio = configuration.audio {
             recipes[.audio] = try RecordingRecipe(audio, in: container)
         }
-        let kinds = RecordingKind.allCases.filter { recipes[$0] != nil }
+        let kinds = MediaKind.allCases.filter { recipes[$0] != nil }
         guard let leader = kinds.first else {
             throw PipelineError(
                 .badValue, message: "a recording without video and audio",
@@ -97,11 +97,10 @@ public final class Recorder: Sendable {
             case .evictOldest: false
             case .wait: true
             }
-        let tracks = recipes.reduce(into: [RecordingKind: RecordingTrack]()) {
+        let tracks = recipes.reduce(into: [MediaKind: RecordingTrack]()) {
             $0[$1.key] = RecordingTrack(
                 $1.key, recipe: $1.value, timeline: timeline, waits: waits, inbox: inbox)
         }
-        let ending = RecordingEnd(of: tracks)
         let writer = RecordingWriter(
             path: path, container: container, kinds: kinds,
             limits: WritingLimits(
@@ -109,8 +108,7 @@ public final class Recorder: Sendable {
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
-            queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) },
-            onEnding: { ending.begin() })
+            queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
@@ -126,12 +124,13 @@ public final class Recorder: Sendable {
         watch = RecordingWatch(progress: progress, inbox: inbox, clock: clock) {
             listeners.tell(.stalled($0))
         }
-        if configuration.keepsUnits { tracks.values.forEach { $0.open() } }
         // If the recording ends by itself, it is completed here, and the end is reported.
-        ending.onBegin { [weak self] in
+        writer.onEnding = { [weak self] in
+            tracks.values.forEach { $0.close() }
             guard let self else { return }
             ControlTask.start { await self.complete() }
         }
+        if configuration.keepsUnits { tracks.values.forEach { $0.open() } }
     }
 
     /// Completes a recording that was not stopped, in the background.
@@ -182,7 +181,7 @@ public final class Recorder: Sendable {
                     advice: "create a recorder for each recording, or end one with stopAndRearm()")
         }
         tracks.values.forEach { $0.open() }
-        inbox.start(at: tracks[writer.kinds[0]]?.last)
+        inbox.put(.start(at: tracks[writer.kinds[0]]?.last))
         watch.begin()
     }
 
@@ -216,10 +215,10 @@ public final class Recorder: Sendable {
     }
 
     /// Returns whether streams of this kind are recorded.
-    func takes(_ kind: RecordingKind) -> Bool { tracks[kind] != nil }
+    func takes(_ kind: MediaKind) -> Bool { tracks[kind] != nil }
 
     /// Ends one stream; the recording ends with the last stream. Returns at once.
-    func end(_ kind: RecordingKind) {
+    func end(_ kind: MediaKind) {
         if kind == .video { pictures?.end() }
         guard tracks[kind]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }
         progressState.end(.eos)
@@ -248,7 +247,7 @@ public final class Recorder: Sendable {
         tracks.values.forEach { $0.close() }
         let stallTimeout = configuration.stallTimeout
         var isStuck = false
-        for kind in RecordingKind.allCases {
+        for kind in MediaKind.allCases {
             guard let track = tracks[kind] else { continue }
             do throws(PipelineError) {
                 try await track.finish(stallTimeout: isStuck ? .milliseconds(200) : stallTimeout)
@@ -287,7 +286,7 @@ public final class Recorder: Sendable {
         progressState.update { $0.current }?.abandon()
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
-        inbox.flush()
+        inbox.put(.flush)
     }
 }
 
@@ -327,7 +326,7 @@ extension Recorder {
             pictures?.end()
             sound?.restart()
         }
-        inbox.begin(cut)
+        inbox.put(.cut(cut))
         await complete(cut)
         let isArmed = phase.withLock { phase in
             if phase == .rearming { phase = .idle }
@@ -347,7 +346,7 @@ extension Recorder {
     private func complete(_ cut: RecordingCut) async {
         let moment = min(configuration.stallTimeout, .seconds(1))
         if await cut.done.wait(for: moment, on: clock) { return }
-        inbox.endCut()
+        inbox.put(.endCut)
         if await cut.done.wait(for: configuration.stallTimeout) { return }
         giveUp()
         await complete()
@@ -398,30 +397,5 @@ extension Recorder {
 
         /// Creates a configuration with the defaults.
         public init() {}
-    }
-}
-
-// MARK: - The end
-
-/// Handles a recording that ends by itself: closes its streams and has it completed.
-///
-/// Created before the recorder that it ends. Thread: any; never blocks.
-private final class RecordingEnd: Sendable {
-    /// A struct, because a `Mutex` of a bare closure makes the closure slower to call at every
-    /// access.
-    private struct Completion { var body: (@Sendable () -> Void)? }
-
-    private let tracks: [RecordingKind: RecordingTrack]
-    private let completion = Mutex(Completion())
-
-    init(of tracks: [RecordingKind: RecordingTrack]) { self.tracks = tracks }
-
-    func onBegin(_ body: @escaping @Sendable () -> Void) {
-        completion.withLock { $0.body = body }
-    }
-
-    func begin() {
-        tracks.values.forEach { $0.close() }
-        completion.withLock { $0.body }?()
     }
 }

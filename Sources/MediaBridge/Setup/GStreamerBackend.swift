@@ -70,7 +70,7 @@ package struct GStreamerBackend: MediaBackend {
     }
 
     /// H.264 and VP8, where an encoder is installed.
-    package var encodableCodecs: [VideoCodec] { StreamEncoder.installedCodecs }
+    package var encodableCodecs: [VideoCodec] { VideoCodec.installedForLive }
 
     /// Creates an encoder from the elements installed: `x264enc` or `openh264enc` (constrained baseline),
     /// `vp8enc`.
@@ -92,9 +92,7 @@ package struct GStreamerBackend: MediaBackend {
     }
 
     /// Opus and G.711, where an encoder is installed.
-    package var encodableAudioCodecs: [AudioCodec] {
-        AudioCodecElements.encodableCodecs
-    }
+    package var encodableAudioCodecs: [AudioCodec] { AudioCodec.installedForLive }
 
     /// Creates an encoder of audio from the elements installed: `opusenc`, `alawenc`, `mulawenc`.
     ///

@@ -178,7 +178,7 @@ package protocol FrameBalanceReporting: Sendable {
 }
 
 /// The kind of media: video or audio.
-package enum MediaKind: String, Hashable, Sendable {
+package enum MediaKind: String, Hashable, Sendable, CaseIterable {
     /// Pictures.
     case video
     /// Sound.

@@ -167,26 +167,24 @@ extension EncodedVideoFrame {
     package var references: EncodedVideoFrameReferences {
         if storage.isKeyFrame == true { return .none }
         let parsed = parsed.value {
-            (try? withUnsafeBytes { parsedReferences($0) }) ?? .unitsBefore
+            guard let parser = Self.parsers[codec] else { return .none }
+            return (try? withUnsafeBytes { parser(self, $0) }) ?? .unitsBefore
         }
         return storage.isKeyFrame == false && parsed == .none ? .unitsBefore : parsed
     }
 
-    private func parsedReferences(
-        _ bytes: UnsafeRawBufferPointer
-    ) -> EncodedVideoFrameReferences {
-        switch codec {
-        case .h264:
-            Self.h264References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
-        case .h265:
-            Self.h265References(bytes, NetworkUnits(bytes, of: codec, codecData: codecData))
+    /// By codec: what finds the references in the bytes of a unit. The bytes of other codecs are not
+    /// parsed.
+    private static let parsers: [VideoCodec: @Sendable (Self, Bytes) -> References] = [
+        .h264: { h264References($1, NetworkUnits($1, of: .h264, codecData: $0.codecData)) },
+        .h265: { h265References($1, NetworkUnits($1, of: .h265, codecData: $0.codecData)) },
         // The frame tag's first bit is clear in a key frame.
-        case .vp8: bytes.first.map { $0 & 1 == 0 } == true ? .none : .unitsBefore
-        case .vp9: Self.vp9References(bytes)
-        case .av1: Self.av1References(bytes)
-        default: .none
-        }
-    }
+        .vp8: { $1.first.map { $0 & 1 == 0 } == true ? .none : .unitsBefore },
+        .vp9: { vp9References($1) },
+        .av1: { av1References($1) },
+    ]
+    private typealias Bytes = UnsafeRawBufferPointer
+    private typealias References = EncodedVideoFrameReferences
 
     private static func h264References(
         _ bytes: UnsafeRawBufferPointer, _ units: NetworkUnits

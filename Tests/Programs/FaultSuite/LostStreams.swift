@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Streams that start late, or never.
+/// Streams that start late, end early, or never start.
 enum LostStreams {
     static let promises =
         Subject.kinds.map { isCopy in
@@ -10,10 +10,15 @@ enum LostStreams {
                 isCopy: isCopy, text: "every frame and every second of audio is recorded"
             ) { _ in try await late(isCopy) }
         } + [
+            // Not raw: a busy encoder of a live stream evicts frames, which nothing reports after a kill.
+            Promise(
+                name: "ended-video", fault: "Video ends, audio continues, then kill -9",
+                isCopy: true, text: "every frame is kept, and the audio that was written"
+            ) { options in try await killed(options.subjects(true)) },
             Promise(
                 name: "lost-stream", fault: "No decoder for the audio in the string",
                 text: "all video is recorded; the run fails and names the audio"
-            ) { _ in try await lost() }
+            ) { _ in try await lost() },
         ]
 
     private static func make(_ muxer: String, at path: String) async throws {
@@ -63,6 +68,53 @@ enum LostStreams {
             return Finding(
                 "exit \(result.status), \(judgement.frames) of 60 frames",
                 complaints: complaints.all)
+        }
+    }
+
+    private static func killed(_ subjects: [Subject]) async throws -> Finding {
+        var complaints = Complaints()
+        var measured: [String] = []
+        for subject in subjects {
+            let (found, written) = try await killed(subject)
+            let broken = found.complaints.filter { !$0.hasSuffix(Kills.torn) }
+            complaints.expect(broken.isEmpty, "\(subject.name): \(broken.first ?? "")")
+            complaints.expect(
+                found.frames == pictures, "\(subject.name): \(found.frames) frames of \(pictures)")
+            complaints.expect(
+                found.soundLength >= written,
+                "\(subject.name): \(found.soundLength.text) s of audio of \(written.text)")
+            measured.append(
+                "\(subject.name): \(found.frames) frames, \(found.soundLength.text) s of audio")
+        }
+        return Finding(measured.joined(separator: ", "), complaints: complaints.all)
+    }
+
+    /// The length of the video, in frames.
+    private static let pictures = 30
+
+    /// Kills a recording whose video ended, once two more seconds of audio are in the file.
+    ///
+    /// - Returns: What the file contains, and the length of the audio in seconds before the kill.
+    private static func killed(_ subject: Subject) async throws -> (Judgement, Double) {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(subject.container)")
+            var camera = Camera()
+            camera.pictures = pictures
+            let recording = try Recording(VictimOrder(camera, as: subject, into: path))
+            defer { recording.child.send(signal: SIGKILL) }
+            try await recording.untilTold("fileStarted")
+            var written = 0.0
+            let deadline = ContinuousClock.now + Duration.hangLimit
+            while written < Double(pictures) / 30 + 2, ContinuousClock.now < deadline {
+                // Polls, because the victim does not report what it has written.
+                try await Task.sleep(for: .milliseconds(100))
+                written = (try? await Judgement(of: path))?.soundLength ?? 0
+            }
+            recording.child.send(signal: SIGKILL)
+            _ = try await recording.child.end()
+            let found = try await Judgement(of: path)
+            guard written > 2 else { throw Trouble(description: "no audio without video: \(path)") }
+            return (found, written)
         }
     }
 

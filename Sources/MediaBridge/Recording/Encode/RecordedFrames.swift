@@ -72,23 +72,6 @@ final class RecordedPictures: Sendable {
 
     private func finish() { state.withLock { $0.underWay -= 1 } }
 
-    /// Pushes a frame like `consume`, but suspends while the encoder is slow.
-    func write(
-        _ frame: VideoFrame, onPlaced: (MediaTime) -> Void
-    ) async throws -> FrameDisposition {
-        switch track.place(frame.runningTime, frame.liveTiming) {
-        case .drop(let cause): return .dropped(cause)
-        case .at(let placed):
-            guard let frame = try? scaled(frame) else { return track.refuse(.badFormat) }
-            onPlaced(placed)
-            begin(frame, placed)
-            defer { finish() }
-            let wrapped = try frame.wrapped()
-            let caps = wrapped.caps
-            return try await track.write(frame, caps: caps, placed: placed)
-        }
-    }
-
     /// Called when the audio has reached `time`: repeats the last live picture if it is too far
     /// behind.
     func reach(_ time: MediaTime) {

@@ -7,17 +7,17 @@ internal import Synchronization
 final class RecordingInbox: Sendable {
     enum Item: Sendable {
         /// A new encoder: its units follow those of the track's previous encoder.
-        case began(RecordingKind, generation: Int)
+        case began(MediaKind, generation: Int)
         case unit(EncodedUnit, generation: Int)
         /// An encoder has delivered its last unit, or has failed.
-        case ended(RecordingKind, generation: Int, PipelineError?)
+        case ended(MediaKind, generation: Int, PipelineError?)
         /// The track will have no further encoder.
-        case trackEnded(RecordingKind)
+        case trackEnded(MediaKind)
         /// The streams are live, so the time they wait for each other is limited.
         case live
         case failed(PipelineError)
         /// The tags of a track.
-        case tags(RecordingKind, Tags)
+        case tags(MediaKind, Tags)
         /// The time of the last frame before the start; `nil` if there was none.
         case start(at: MediaTime?)
         case cut(RecordingCut)
@@ -34,10 +34,11 @@ final class RecordingInbox: Sendable {
     private let items = Mutex<[Item]>([])
     private let gate = BackpressureGate(depth: 64)
     private let generations = Atomic<Int>(0)
-    private let lost = Mutex<[RecordingKind: Int]>([:])
+    private let lost = Mutex<[MediaKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
     private let queue: SerialQueue
-    private let clock: any Timeline
+    /// Measures when units arrive.
+    let clock: any Timeline
     private let outlet = Mutex(Outlet())
 
     /// - Parameters:
@@ -50,39 +51,25 @@ final class RecordingInbox: Sendable {
     /// Calls `body` on the writer's queue when there are items.
     func onItems(_ body: @escaping @Sendable () -> Void) { outlet.withLock { $0.body = body } }
 
-    /// Returns the receiver for a new encoder of a track.
-    func receiver(for kind: RecordingKind) -> TrackEncoder.Receiver {
+    /// Notes a new encoder of a track.
+    ///
+    /// - Returns: The number of its generation.
+    func begin(_ kind: MediaKind) -> Int {
         let generation = generations.add(1, ordering: .relaxed).newValue
         put(.began(kind, generation: generation))
-        return TrackEncoder.Receiver(
-            clock: clock,
-            unit: { [self] unit in
-                guard
-                    gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
-                else { return lost.withLock { $0[kind, default: 0] += 1 } }
-                put(.unit(unit, generation: generation))
-            },
-            end: { [self] error in put(.ended(kind, generation: generation, error)) })
+        return generation
     }
 
-    func trackEnded(_ kind: RecordingKind) { put(.trackEnded(kind)) }
-
-    func isLive() { put(.live) }
-
-    func fail(_ error: PipelineError) { put(.failed(error)) }
-
-    func note(_ tags: Tags, of kind: RecordingKind) { put(.tags(kind, tags)) }
-
-    func start(at time: MediaTime?) { put(.start(at: time)) }
-
-    func begin(_ cut: RecordingCut) { put(.cut(cut)) }
-
-    func endCut() { put(.endCut) }
-
-    func flush() { put(.flush) }
+    /// Passes a unit to the writer. Blocks while too many wait. Thread: an encoder's streaming
+    /// thread.
+    func put(_ unit: EncodedUnit, generation: Int) {
+        guard gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
+        else { return lost.withLock { $0[unit.kind, default: 0] += 1 } }
+        put(.unit(unit, generation: generation))
+    }
 
     /// Number of units lost because the inbox was closed.
-    func lost(_ kind: RecordingKind) -> Int { lost.withLock { $0[kind, default: 0] } }
+    func lost(_ kind: MediaKind) -> Int { lost.withLock { $0[kind, default: 0] } }
 
     /// Whether units wait for the writer.
     var isFilling: Bool { items.withLock { !$0.isEmpty } }
@@ -96,7 +83,8 @@ final class RecordingInbox: Sendable {
     /// Unblocks encoders that wait for room; their units are lost.
     func abandon() { gate.close() }
 
-    private func put(_ item: Item) {
+    /// Passes an item to the writer. Thread: any; never blocks.
+    func put(_ item: Item) {
         items.withLock { $0.append(item) }
         if case .unit = item { gate.entered() }
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -121,10 +109,10 @@ final class RecordingInbox: Sendable {
 /// after it are kept for the next.
 struct RecordingCut: Sendable {
     /// By stream: the first time that belongs to the next recording.
-    let times: [RecordingKind: MediaTime]
+    let times: [MediaKind: MediaTime]
     /// By stream: the time that units must have reached until all units before the cut have
     /// arrived.
-    let awaited: [RecordingKind: MediaTime]
+    let awaited: [MediaKind: MediaTime]
     /// Opened when the file is complete.
     let done = Latch()
 
@@ -134,9 +122,9 @@ struct RecordingCut: Sendable {
 
     /// - Parameter marks: By stream, the time of the last frame taken and the time when the next is
     ///   due.
-    init(_ marks: [RecordingKind: (last: MediaTime, next: MediaTime)]) {
-        var times: [RecordingKind: MediaTime] = [:]
-        var awaited: [RecordingKind: MediaTime] = [:]
+    init(_ marks: [MediaKind: (last: MediaTime, next: MediaTime)]) {
+        var times: [MediaKind: MediaTime] = [:]
+        var awaited: [MediaKind: MediaTime] = [:]
         let pictures = marks[.video]
         for (kind, mark) in marks {
             // Audio continues until the next picture is due.

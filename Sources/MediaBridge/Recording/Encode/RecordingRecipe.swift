@@ -1,72 +1,189 @@
-/// How one stream of a recording becomes units: raw media is encoded, encoded media is copied.
+/// How one stream of a recording becomes units: raw media is encoded with an encoder that is
+/// installed, encoded media is copied.
+///
+/// Encoders are set up to deliver a unit for every picture at once: no look-ahead, no reordering.
+/// So if the process dies, the file contains everything that was pushed.
 struct RecordingRecipe: Sendable {
-    let container: RecordingContainer
+    private enum Encoder: Sendable {
+        case video(VideoEncoderElement, VideoEncoding)
+        case audio(AudioEncoderElement, AudioEncoding)
+    }
+    private let container: RecordingContainer
     /// `nil` if only encoded media is taken.
-    let encoder: EncoderRecipe?
+    private let encoder: Encoder?
+    /// The elements that bring the encoder's units into the form that the container demands.
+    private let form: String
     /// Whether encoded media is taken. It is not if a codec, or a size, was requested.
     private let takesUnits: Bool
 
-    init(_ encoding: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
-        self.container = container
-        encoder = encoding.isCopy ? nil : try EncoderRecipe(encoding, in: container)
-        takesUnits = encoding.codec == nil && (encoding.isCopy || encoding.size == nil)
+    /// The codec and the encoder for reports before the first frame: `h264`, `x264enc`.
+    let described: (codec: String, element: String)
+
+    /// The bit rates that may be requested, in bits per second.
+    private static let bitrates = 1_000...2_000_000_000
+
+    init(_ video: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
+        let takesUnits = video.codec == nil && (video.isCopy || video.size == nil)
+        try self.init(video, container, takesUnits: takesUnits) { .video($0, video) }
     }
 
-    init(_ encoding: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
-        self.container = container
-        encoder = encoding.isCopy ? nil : try EncoderRecipe(encoding, in: container)
-        takesUnits = encoding.codec == nil
+    init(_ audio: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
+        try self.init(audio, container, takesUnits: audio.codec == nil) { .audio($0, audio) }
     }
 
-    /// The codec and the encoder for reports before the first frame.
-    var described: (codec: String, element: String) {
-        encoder.map { ($0.codec, $0.element) } ?? ("copy", "copy")
+    private init<Encoding: MediaEncoding>(
+        _ encoding: Encoding, _ container: RecordingContainer, takesUnits: Bool,
+        _ make: (Encoding.Codec.Encoder) -> Encoder
+    ) throws(PipelineError) {
+        (self.container, self.takesUnits) = (container, takesUnits)
+        if encoding.isCopy {
+            (encoder, described, form) = (nil, ("copy", "copy"), "")
+        } else {
+            let (codec, element) = try Self.choose(encoding.codec, encoding.bitRate, container)
+            encoder = make(element)
+            described = (codec.rawValue, element.rawValue)
+            form = codec.row?.forms[container] ?? ""
+        }
     }
+
+    /// Returns the first installed encoder: of the requested codec, or of the container's codecs in
+    /// their order.
+    private static func choose<Codec: TabledCodec>(
+        _ asked: Codec?, _ bitRate: Int?, _ container: RecordingContainer
+    ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
+        if let bitRate, !bitrates.contains(bitRate) {
+            throw PipelineError(
+                .badValue, message: "a bit rate of \(bitRate) bit/s is out of range",
+                advice: "\(bitrates.lowerBound) to \(bitrates.upperBound) bit/s")
+        }
+        let codecs = Codec.encoded(in: container)
+        if let asked, !codecs.contains(asked) {
+            throw PipelineError(
+                .badValue, message: "\(container.rawValue) cannot contain \(asked.rawValue)",
+                advice: codecs.map(\.rawValue).joined(separator: ", ")
+                    + ", or another file extension")
+        }
+        let choices = (asked.map { [$0] } ?? codecs).flatMap { codec in
+            (codec.row?.encoders ?? []).map { (codec: codec, encoder: $0) }
+        }
+        if let choice = try choices.firstInstalled({ $0.encoder.rawValue }) { return choice }
+        throw PipelineError(.missingElement, message: "no encoder for \(container.rawValue)")
+    }
+
+    // MARK: Pipelines
 
     /// Returns the pipeline for a raw stream.
     ///
+    /// - Parameters:
+    ///   - caps: The caps of the first buffer; the encoder is set up for them.
+    ///   - rotation: How far the pictures must be rotated clockwise to be upright. The pipeline
+    ///     rotates them, because not every container can store the rotation, and not every player
+    ///     applies it.
     /// - Throws: ``PipelineError`` if the recording only copies.
     func pipeline(
-        for caps: Caps, rotation: VideoRotation, _ kind: RecordingKind
+        for caps: Caps, rotation: VideoRotation, _ kind: MediaKind
     ) throws(PipelineError) -> UnitPipeline {
-        guard let encoder else {
+        switch encoder {
+        case .video(let encoder, let encoding):
+            let info = VideoInfo(caps)
+            let elements =
+                encoder.picture(info) + Self.upright(rotation)
+                + " ! \(encoder.settings(encoding, info)) ! "
+            var pipeline = pipeline(of: kind, elements + form)
+            pipeline.keyFrameInterval = encoding.longestKeyFrameInterval
+            pipeline.converted = encoder.conversion(of: info)
+            return pipeline
+        case .audio(let encoder, let encoding):
+            let (rate, channels) = caps.soundLayout
+            // Opus supports five sample rates, and its files state 48 kHz anyway.
+            let stored = encoder == .opusenc ? 48_000 : rate
+            let elements =
+                "audioconvert ! audioresample ! audio/x-raw,rate=\(stored),channels=\(channels) ! "
+                + "\(encoder.settings(encoding, channels: channels)) ! "
+            var pipeline = pipeline(of: kind, elements + form)
+            pipeline.hiddenDelay = encoder.hiddenDelay
+            return pipeline
+        case nil:
             throw PipelineError(
                 .streamFailed,
                 message:
-                    "the stream \"\(kind.name)\" is \(caps.mediaType), but the recording copies "
+                    "the stream \"\(kind.rawValue)\" is \(caps.mediaType), but the recording copies "
                     + "only encoded streams",
                 advice: "put an encoder into the capture, or select a codec other than copy")
         }
-        return encoder.pipeline(for: caps, rotation: rotation)
+    }
+
+    /// - Parameter elements: Each before an exclamation mark.
+    private func pipeline(of kind: MediaKind, _ elements: String) -> UnitPipeline {
+        UnitPipeline(
+            text: "appsrc name=\(kind.rawValue) ! \(elements)appsink name=units",
+            codec: described.codec, element: described.element)
+    }
+
+    private static func upright(_ rotation: VideoRotation) -> String {
+        switch rotation {
+        case .none: ""
+        case .rotation90: " ! videoflip video-direction=90r"
+        case .rotation180: " ! videoflip video-direction=180"
+        case .rotation270: " ! videoflip video-direction=90l"
+        }
     }
 
     /// Returns the pipeline for a stream that comes encoded.
     ///
     /// - Throws: ``PipelineError`` if it cannot be copied.
     func pipeline(
-        copying first: MediaSample, _ kind: RecordingKind
+        copying first: MediaSample, _ kind: MediaKind
     ) throws(PipelineError) -> UnitPipeline {
         guard takesUnits else { throw .notRaw(first.caps, kind) }
-        guard let recipe = CopyRecipe(first, in: container) else {
-            throw PipelineError(
-                .streamFailed,
-                message:
-                    "the stream \"\(kind.name)\" is \(first.caps.mediaType), which a recording "
-                    + "cannot copy into .\(container.rawValue)",
-                advice: "put decodebin at the end of the string to encode it again, or use another "
-                    + "file extension")
+        let copy =
+            switch kind {
+            case .video: copy(VideoCodec(mediaType: first.caps.mediaType), first, kind)
+            case .audio: copy(AudioCodec(first.caps), first, kind)
+            }
+        if let copy { return copy }
+        throw PipelineError(
+            .streamFailed,
+            message:
+                "the stream \"\(kind.rawValue)\" is \(first.caps.mediaType), which a recording "
+                + "cannot copy into .\(container.rawValue)",
+            advice: "put decodebin at the end of the string to encode it again, or use another "
+                + "file extension")
+    }
+
+    /// Matroska and RTP do not carry the decoding times of reordered pictures. If a container needs
+    /// them and the stream has none, an element restores them. It holds back as many units as the
+    /// stream may reorder. h264timestamper 1.22 gives a byte stream wrong times.
+    private func copy(
+        _ codec: some TabledCodec, _ first: MediaSample, _ kind: MediaKind
+    ) -> UnitPipeline? {
+        guard let row = codec.row, row.copies(into: container), var form = row.forms[container]
+        else { return nil }
+        if container != .mkv, first.buffer.decodingTime == nil, let timestamper = row.timestamper {
+            let ordered = "\(row.forms[.mp4] ?? "")\(timestamper) ! "
+            form = container == .ts ? ordered + form : ordered
         }
-        return recipe.pipeline(of: kind)
+        return UnitPipeline(
+            text: "appsrc name=\(kind.rawValue) ! \(form)appsink name=units",
+            codec: codec.rawValue, element: "copy", isCopy: true)
+    }
+}
+
+extension CodecRow {
+    /// Returns whether encoded media is copied into a container.
+    func copies(into container: RecordingContainer) -> Bool {
+        forms[container] != nil && !encodedOnly.contains(container)
     }
 }
 
 extension PipelineError {
     /// The error for media that would have to be decoded first.
-    static func notRaw(_ caps: Caps, _ kind: RecordingKind) -> PipelineError {
+    static func notRaw(_ caps: Caps, _ kind: MediaKind) -> PipelineError {
         PipelineError(
             .streamFailed,
-            message: "the stream \"\(kind.name)\" of a recording is \(caps.mediaType), and must be "
-                + "\(kind.name)/x-raw",
+            message:
+                "the stream \"\(kind.rawValue)\" of a recording is \(caps.mediaType), and must "
+                + "be \(kind.rawValue)/x-raw",
             advice: caps.mediaType == "audio/x-raw"
                 ? "name the appsink of the audio: appsink name=audio"
                 : "put decodebin at the end of the string")
@@ -89,117 +206,4 @@ struct UnitPipeline: Sendable {
     var isCopy = false
     /// See ``RecorderReport/Track/converted``.
     var converted: String?
-}
-
-// MARK: - Copies
-
-/// Translates the caps of encoded media into a pipeline string that brings its units into the form
-/// that a container demands, without decoding them.
-struct CopyRecipe: Sendable {
-    /// The codec's name, for reports: `h264`.
-    let codec: String
-    private let elements: String
-
-    /// The caps of a unit's stream, as far as they decide how it is copied.
-    private struct Stream {
-        let mediaType: String
-        let isMPEG1: Bool
-        let lacksDecodingTimes: Bool
-    }
-
-    /// Returns the recipe for a stream; `nil` if the container does not take it.
-    ///
-    /// - Parameter first: The first unit of the stream.
-    init?(_ first: MediaSample, in container: RecordingContainer) {
-        let stream = Stream(
-            mediaType: first.caps.mediaType,
-            isMPEG1: first.caps.isMPEG1Sound,
-            lacksDecodingTimes: first.buffer.decodingTime == nil)
-        guard
-            let (codec, elements) = Self.pictures(stream, container)
-                ?? Self.sound(stream, container)
-        else { return nil }
-        self.codec = codec
-        self.elements = elements
-    }
-
-    /// Returns the codecs of pictures that the container takes.
-    static func pictureCodecs(in container: RecordingContainer) -> Set<VideoCodec> {
-        VideoCodec.named.filter { codec in
-            let stream = Stream(
-                mediaType: codec.mediaType, isMPEG1: false, lacksDecodingTimes: false)
-            return pictures(stream, container) != nil
-        }
-    }
-
-    func pipeline(of kind: RecordingKind) -> UnitPipeline {
-        UnitPipeline(
-            text: "appsrc name=\(kind.name) ! \(elements)appsink name=units", codec: codec,
-            element: "copy", isCopy: true)
-    }
-
-    private typealias Form = (codec: String, elements: String)
-
-    private static func pictures(_ stream: Stream, _ container: RecordingContainer) -> Form? {
-        switch (stream.mediaType, container) {
-        case ("video/x-h264", .mkv), ("video/x-h264", .mp4), ("video/x-h264", .ts):
-            ("h264", parsed("h264", "avc", stream, container))
-        case ("video/x-h265", .mkv), ("video/x-h265", .mp4), ("video/x-h265", .ts):
-            ("h265", parsed("h265", "hvc1", stream, container))
-        case ("video/x-vp8", .mkv), ("video/x-vp8", .webm): ("vp8", "")
-        // Not in mp4: mp4mux 1.22 crashes if the caps lack fields that only an encoder provides.
-        case ("video/x-vp9", .mkv), ("video/x-vp9", .webm):
-            ("vp9", "vp9parse ! video/x-vp9,alignment=super-frame ! ")
-        case ("video/x-av1", .mkv), ("video/x-av1", .webm), ("video/x-av1", .mp4):
-            ("av1", "av1parse ! video/x-av1,stream-format=obu-stream,alignment=tu ! ")
-        case ("image/jpeg", .mkv): ("mjpeg", "")
-        default: nil
-        }
-    }
-
-    /// Returns the elements for H.264 and H.265. Matroska and RTP do not carry the decoding times of
-    /// reordered pictures. If a container needs them and the stream has none, an element restores them.
-    /// It holds back as many units as the stream may reorder.
-    ///
-    /// - Parameter form: The form in which the codec data is in the caps. h264timestamper 1.22 gives
-    ///   a byte stream wrong times.
-    private static func parsed(
-        _ codec: String, _ form: String, _ stream: Stream, _ container: RecordingContainer
-    ) -> String {
-        func caps(_ form: String) -> String {
-            "video/x-\(codec),stream-format=\(form),alignment=au ! "
-        }
-        let parser = "\(codec)parse ! " + caps(form)
-        let isOrdered = container == .mkv || !stream.lacksDecodingTimes
-        let ordered = isOrdered ? "" : parser + "\(codec)timestamper ! "
-        guard container == .ts else { return ordered.isEmpty ? parser : ordered }
-        return ordered + "\(codec)parse config-interval=-1 ! " + caps("byte-stream")
-    }
-
-    private static func sound(_ stream: Stream, _ container: RecordingContainer) -> Form? {
-        switch (stream.mediaType, container) {
-        case ("audio/x-opus", .mkv), ("audio/x-opus", .webm): ("opus", "")
-        case ("audio/x-vorbis", .mkv), ("audio/x-vorbis", .webm): ("vorbis", "")
-        case ("audio/x-flac", .mkv): ("flac", "flacparse ! audio/x-flac ! ")
-        case ("audio/x-alaw", .mkv): ("alaw", "")
-        case ("audio/x-mulaw", .mkv): ("mulaw", "")
-        case ("audio/mpeg", .webm): nil
-        // MPEG audio in a transport stream is read back as AAC.
-        case ("audio/mpeg", .ts) where stream.isMPEG1: nil
-        case ("audio/mpeg", _) where stream.isMPEG1:
-            ("mp3", "mpegaudioparse ! audio/mpeg,mpegversion=1 ! ")
-        // ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
-        case ("audio/mpeg", .ts): ("aac", "aacparse ! audio/mpeg,stream-format=adts ! ")
-        case ("audio/mpeg", .mp4):
-            (
-                "aac",
-                "aacparse ! audio/mpeg,stream-format=raw "
-                    + "! capssetter caps=audio/mpeg,mpegversion=4 ! "
-            )
-        case ("audio/mpeg", _): ("aac", "aacparse ! audio/mpeg,stream-format=raw ! ")
-        case ("audio/x-ac3", .mkv), ("audio/x-ac3", .ts):
-            ("ac3", "ac3parse ! audio/x-ac3 ! ")
-        default: nil
-        }
-    }
 }

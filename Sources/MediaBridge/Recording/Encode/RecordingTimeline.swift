@@ -19,23 +19,23 @@ final class RecordingTimeline: Sendable {
         var isLive: Bool?
         var origin = MediaTime.zero
         /// Offsets of streams that do not use the same clock as the first stream.
-        var offsets: [RecordingKind: MediaTime] = [:]
+        var offsets: [MediaKind: MediaTime] = [:]
         var last = MediaTime.zero
         /// Streams that have had a frame.
-        var begun: Set<RecordingKind> = []
+        var begun: Set<MediaKind> = []
         var pausing = Pausing.no
         /// In recorder time from which no pause has been subtracted.
         var pauses: [(begin: MediaTime, end: MediaTime)] = []
     }
     private let state = Mutex(State())
     /// The stream whose frames determine when a pause begins and ends.
-    private let leader: RecordingKind
+    private let leader: MediaKind
 
     /// How much earlier than the first frame received another stream may begin: one day. No time
     /// may be negative.
     static let lead = MediaTime(nanoseconds: 86_400_000_000_000)
 
-    init(leader: RecordingKind) { self.leader = leader }
+    init(leader: MediaKind) { self.leader = leader }
 
     /// Requests a pause; idempotent.
     func pause() {
@@ -62,7 +62,7 @@ final class RecordingTimeline: Sendable {
     /// Returns the place of a frame in the recorder's time.
     ///
     /// - Parameter time: The running time of the frame in its capture.
-    func place(_ time: MediaTime, _ live: LiveTiming?, of kind: RecordingKind) -> Placement {
+    func place(_ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> Placement {
         state.withLock { state in
             let absolute = common(time, live, of: kind, &state)
             let position = absolute - state.origin + Self.lead
@@ -90,7 +90,7 @@ final class RecordingTimeline: Sendable {
 
     /// Returns the time on the clock that all streams of the recording share.
     private func common(
-        _ time: MediaTime, _ live: LiveTiming?, of kind: RecordingKind, _ state: inout State
+        _ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind, _ state: inout State
     ) -> MediaTime {
         let own = live.map { $0.clockOrigin + time } ?? time
         guard let isLive = state.isLive else {

@@ -9,7 +9,7 @@ internal import Synchronization
 /// is decided for each frame and not for the encoder, because a file may follow a camera. Never
 /// blocks with a lock held.
 final class RecordingTrack: Sendable {
-    let kind: RecordingKind
+    let kind: MediaKind
     private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
     private let waits: Bool?
@@ -66,7 +66,7 @@ final class RecordingTrack: Sendable {
     /// - Parameter waits: Whether callers wait for a slow encoder; `nil`: all but those with live
     ///   frames.
     init(
-        _ kind: RecordingKind, recipe: RecordingRecipe, timeline: RecordingTimeline, waits: Bool?,
+        _ kind: MediaKind, recipe: RecordingRecipe, timeline: RecordingTimeline, waits: Bool?,
         inbox: RecordingInbox
     ) {
         self.kind = kind
@@ -104,7 +104,7 @@ final class RecordingTrack: Sendable {
             return (state.phase != .closed, state.phase == .closed ? nil : state.encoder)
         }
         encoder?.endOfStream()
-        if isFirst { inbox.trackEnded(kind) }
+        if isFirst { inbox.put(.trackEnded(kind)) }
         return isFirst
     }
 
@@ -157,22 +157,6 @@ final class RecordingTrack: Sendable {
     /// for missing data are pushed only then.
     var hasRoom: Bool { state.withLock { $0.encoder }?.hasRoom ?? false }
 
-    /// Pushes a frame; suspends while the encoder is slow.
-    func write(_ frame: VideoFrame, caps: Caps, placed: MediaTime) async throws -> FrameDisposition
-    {
-        switch admit(
-            .raw(caps, frame.rotation), placed: placed, isLive: frame.liveTiming != nil)
-        {
-        case .refused(let cause): return .dropped(cause)
-        case .admitted(let encoder):
-            var frame = frame
-            frame.runningTime = placed
-            // `placed` already includes the live timing.
-            frame.liveTiming = nil
-            return try await encoder.write(frame)
-        }
-    }
-
     /// What is pushed.
     private enum Input {
         case raw(Caps, VideoRotation)
@@ -210,14 +194,14 @@ final class RecordingTrack: Sendable {
                 do throws(PipelineError) {
                     try change(&state, to: input)
                 } catch {
-                    inbox.fail(error)
+                    inbox.put(.failed(error))
                     return refuse(.badFormat)
                 }
             }
             guard let encoder = state.encoder else { return refuse(.failed) }
             if isLive, !state.isLive {
                 state.isLive = true
-                inbox.isLive()
+                inbox.put(.live)
             }
             if let last = state.last, placed > last, placed - last < Self.restart {
                 state.interval = placed - last
@@ -257,7 +241,7 @@ final class RecordingTrack: Sendable {
     private func pipeline(for input: Input) throws(PipelineError) -> UnitPipeline {
         switch input {
         case .raw(let caps, let rotation):
-            guard caps.mediaType == "\(kind.name)/x-raw" else { throw .notRaw(caps, kind) }
+            guard caps.mediaType == "\(kind.rawValue)/x-raw" else { throw .notRaw(caps, kind) }
             return try recipe.pipeline(for: caps, rotation: rotation, kind)
         case .unit(let sample): return try recipe.pipeline(copying: sample, kind)
         }
@@ -265,14 +249,14 @@ final class RecordingTrack: Sendable {
 
     private func change(_ state: inout State, to input: Input) throws(PipelineError) {
         let pipeline = try pipeline(for: input)
-        let receiver = inbox.receiver(for: kind)
+        let generation = inbox.begin(kind)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: pipeline, caps: input.caps, receiver: receiver)
+                kind, recipe: pipeline, caps: input.caps, inbox: inbox, generation: generation)
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
-            receiver.end(error)
+            inbox.put(.ended(kind, generation: generation, error))
             state.hasFailed = true
             throw error
         }
@@ -345,7 +329,9 @@ extension RecordingTrack {
     /// never came.
     func expectKeyUnit() { state.withLock { $0.missesKey = $0.missesKey ?? .early } }
 
-    /// Suspends until a unit that is not live is taken without a wait.
+    /// Suspends until a frame or unit is taken without a wait.
+    ///
+    /// - Throws: `CancellationError` in a task that is cancelled while it waits.
     func untilRoom() async throws {
         try await state.withLock { $0.encoder }?.untilRoom()
     }

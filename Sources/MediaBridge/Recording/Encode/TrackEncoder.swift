@@ -9,23 +9,17 @@ internal import Synchronization
 /// evicted, any other caller waits. So a slow disk drops whole pictures, never parts of encoded
 /// ones.
 final class TrackEncoder: Sendable {
-    /// Receives the units and the end of an encoder.
-    struct Receiver: Sendable {
-        /// Measures when units arrive.
-        let clock: any Timeline
-        /// Called on the encoder's streaming thread; may block.
-        var unit: @Sendable (EncodedUnit) -> Void
-        /// Called once, at the end or after an error: no unit follows.
-        var end: @Sendable (PipelineError?) -> Void
-    }
-
     private let output: Output
     private let branch: OutputBranch
     private let units: AppSink
     private let end: Ending
 
+    /// - Parameters:
+    ///   - inbox: Receives the units on the streaming thread, and the end once, also after an error.
+    ///   - generation: The number of this encoder.
     init(
-        _ kind: RecordingKind, recipe: UnitPipeline, caps: Caps, receiver: Receiver
+        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, inbox: RecordingInbox,
+        generation: Int
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
         configuration.depth =
@@ -33,7 +27,7 @@ final class TrackEncoder: Sendable {
             ? QueueDepth.copied
             : OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
         let output = try Output(recipe.text, configuration: configuration)
-        guard let branch = output.branches[kind.name],
+        guard let branch = output.branches[kind.rawValue],
             let units = output.pipeline.appSinks["units"]
         else {
             throw PipelineError(
@@ -46,15 +40,15 @@ final class TrackEncoder: Sendable {
         if let interval = recipe.keyFrameInterval.flatMap({ ClockTime($0) }) {
             branch.forceKeyFrames(every: interval)
         }
-        let end = Ending(tell: receiver.end)
+        let end = Ending { inbox.put(.ended(kind, generation: generation, $0)) }
         self.end = end
         let reader = UnitReader(
             kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy,
-            clock: receiver.clock)
+            clock: inbox.clock)
         // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(
             onSample: {
-                if let unit = reader.pull() { receiver.unit(unit) }
+                if let unit = reader.pull() { inbox.put(unit, generation: generation) }
                 return .ok
             },
             onEnd: { end.tell(nil) })
@@ -77,8 +71,8 @@ final class TrackEncoder: Sendable {
 
     deinit { units.removeHandlers() }
 
-    /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the receiver
-    /// gets the error.
+    /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the inbox gets
+    /// the error.
     func start() {
         output.prepare()
         output.pipeline.requestState(.playing) { [end] error in
@@ -109,11 +103,6 @@ final class TrackEncoder: Sendable {
     /// The size of what may wait, in bytes: pictures of 4K in JPEG are megabytes each.
     private static let mostBytes = 64_000_000
 
-    /// Pushes a frame that has the recorder's own time; suspends while the queue is full.
-    func write(_ frame: VideoFrame) async throws -> FrameDisposition {
-        try await branch.write(frame)
-    }
-
     /// Makes the first picture from a time on a key frame.
     func forceKeyFrame(from time: MediaTime) {
         if let time = ClockTime(time) { branch.forceKeyFrame(from: time) }
@@ -140,7 +129,7 @@ final class TrackEncoder: Sendable {
 
 /// One unit of encoded media: one picture, or a few milliseconds of audio.
 final class EncodedUnit: Sendable {
-    let kind: RecordingKind
+    let kind: MediaKind
     let buffer: Buffer
     let caps: Caps
     /// When the unit is decoded, in the recorder's own time: units are written in this order.
@@ -160,7 +149,7 @@ final class EncodedUnit: Sendable {
     let arrival: Duration
 
     init(
-        _ kind: RecordingKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
+        _ kind: MediaKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
         presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil, isCopy: Bool = false,
         arrival: Duration
     ) {
@@ -187,7 +176,7 @@ final class EncodedUnit: Sendable {
 
 /// Reads the appsink behind an encoder or parser, and determines the true times of each unit.
 private final class UnitReader: Sendable {
-    private let kind: RecordingKind
+    private let kind: MediaKind
     private let sink: AppSink
     private let hiddenDelay: Int
     private let isCopy: Bool
@@ -218,7 +207,7 @@ private final class UnitReader: Sendable {
     ///     those of reordered pictures.
     ///   - clock: Measures when units arrive.
     init(
-        _ kind: RecordingKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
+        _ kind: MediaKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
         clock: any Timeline
     ) {
         self.kind = kind

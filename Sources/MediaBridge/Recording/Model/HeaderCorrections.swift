@@ -18,7 +18,7 @@ final class FragmentHeader: Sendable {
     }
     /// By track number in the file.
     private let tracks = Mutex<[UInt32: Track]>([:])
-    private let starts: [RecordingKind: MediaTime]
+    private let starts: [MediaKind: MediaTime]
     private let orientation: ImageOrientation
 
     /// Whether a buffer is a box that must be passed to ``edit(_:)``. Media data that happens to begin like one
@@ -31,7 +31,7 @@ final class FragmentHeader: Sendable {
     /// - Parameters:
     ///   - starts: The start time of each stream, in the file's time.
     ///   - orientation: How the pictures are to be turned.
-    init(starts: [RecordingKind: MediaTime], orientation: ImageOrientation) {
+    init(starts: [MediaKind: MediaTime], orientation: ImageOrientation) {
         self.starts = starts
         self.orientation = orientation
     }

@@ -28,9 +28,6 @@ public struct VideoEncoding: Sendable {
         encoding.isCopy = true
         return encoding
     }
-
-    /// What was requested by name: a codec, or `copy`; `nil`: anything.
-    var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }
 
 /// How a ``Recorder`` encodes audio.
@@ -55,10 +52,23 @@ public struct AudioEncoding: Sendable {
         encoding.isCopy = true
         return encoding
     }
+}
 
+/// How one stream is encoded.
+protocol MediaEncoding {
+    associatedtype Codec: TabledCodec
+    var codec: Codec? { get }
+    var isCopy: Bool { get }
+    var bitRate: Int? { get }
+}
+
+extension MediaEncoding {
     /// What was requested by name: a codec, or `copy`; `nil`: anything.
     var asked: String? { isCopy ? "copy" : codec?.rawValue }
 }
+
+extension VideoEncoding: MediaEncoding {}
+extension AudioEncoding: MediaEncoding {}
 
 // MARK: - Files
 

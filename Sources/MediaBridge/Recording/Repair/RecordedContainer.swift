@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// The container of a file, determined by its content: a recording may have any name.
 struct RecordedContainer: Sendable {
@@ -8,16 +9,11 @@ struct RecordedContainer: Sendable {
 
     /// Reads the beginning of a file, and for MPEG-4 its boxes.
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
-        let file = try open(path)
-        defer { fclose(file) }
-        var head = [UInt8](repeating: 0, count: 512)
-        let count = fread(&head, 1, head.count, file)
-        if ferror(file) != 0 {
+        let file = try FileBytes(path)
+        guard let head = file.read(512, at: 0) else {
             throw PipelineError(
-                .resourceFailed,
-                message: "cannot read \(path): \(String(cString: strerror(errno)))")
+                .resourceFailed, message: "cannot read \(path): \(systemErrorText())")
         }
-        head = Array(head[..<count])
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
             let isWebM = head.indices.contains { head[$0...].starts(with: Array("webm".utf8)) }
             return RecordedContainer(container: isWebM ? .webm : .mkv)
@@ -31,33 +27,42 @@ struct RecordedContainer: Sendable {
         }
         throw PipelineError(
             .streamFailed,
-            message: count == 0
+            message: head.isEmpty
                 ? "\(path) is empty: nothing was recorded"
                 : "\(path) is not a recording in Matroska, WebM, MPEG-4 or MPEG transport stream",
-            advice: count == 0 ? nil : "run file \(path) to identify it")
+            advice: head.isEmpty ? nil : "run file \(path) to identify it")
     }
+}
 
-    /// Opens a regular file only: opening a named pipe would block, and a device has no end.
-    private static func open(_ path: String) throws(PipelineError) -> UnsafeMutablePointer<FILE> {
-        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+/// The bytes of a regular file: opening a named pipe would block, and a device has no end.
+private final class FileBytes {
+    private let descriptor: Int32
+    /// The size in bytes.
+    let count: Int
+
+    init(_ path: String) throws(PipelineError) {
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw PipelineError(
-                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))",
+                .notFound, message: "cannot read \(path): \(systemErrorText())",
                 advice: "check the path")
         }
         var about = stat()
-        guard fstat(descriptor, &about) == 0, about.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
+        let isFile = fstat(descriptor, &about) == 0 && about.st_mode & S_IFMT == S_IFREG
+        count = Int(about.st_size)
+        guard isFile else {
             throw PipelineError(
                 .badValue, message: "\(path) is not a file", advice: "a recording on a disk")
         }
-        guard let file = fdopen(descriptor, "r") else {
-            close(descriptor)
-            throw PipelineError(
-                .resourceFailed,
-                message: "cannot read \(path): \(String(cString: strerror(errno)))")
-        }
-        return file
+    }
+
+    deinit { close(descriptor) }
+
+    /// Returns the bytes at an offset, fewer at the end of the file; `nil` after an error.
+    func read(_ count: Int, at offset: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = pread(descriptor, &bytes, count, offset)
+        return length < 0 ? nil : Array(bytes[..<length])
     }
 }
 
@@ -75,17 +80,15 @@ private struct MovieIndex {
     private static let largestIndex = 256 << 20
 
     /// Throws if the file has no index, which a muxer writes last, unless it writes fragments.
-    init(of file: UnsafeMutablePointer<FILE>, _ path: String) throws(PipelineError) {
-        fseeko(file, 0, SEEK_END)
-        let end = Int(ftello(file))
+    init(of file: FileBytes, _ path: String) throws(PipelineError) {
+        let end = file.count
         var position = 0
         var found: (place: Int, size: Int)?
         var hasFragments = false
-        while position <= end - 8, fseeko(file, position, SEEK_SET) == 0 {
-            var header = [UInt8](repeating: 0, count: 16)
-            guard fread(&header, 1, 16, file) >= 8 else { break }
+        while position <= end - 8 {
+            guard let header = file.read(16, at: position), header.count >= 8 else { break }
             var size = Self.number(header[..<4])
-            if size == 1 { size = Self.number(header[8..<16]) }
+            if size == 1 { size = Self.number(header[8...]) }
             let (next, overflow) = position.addingReportingOverflow(size)
             // A size of zero means: to the end of the file.
             guard size >= 8, !overflow else { break }
@@ -107,9 +110,7 @@ private struct MovieIndex {
                 advice: "for the next recording, gst-bridge record or mp4mux fragment-duration=500 "
                     + "fragment-mode=dash-or-mss")
         }
-        var bytes = [UInt8](repeating: 0, count: found.size)
-        fseeko(file, found.place, SEEK_SET)
-        guard fread(&bytes, 1, found.size, file) == found.size else {
+        guard let bytes = file.read(found.size, at: found.place), bytes.count == found.size else {
             throw PipelineError(
                 .resourceFailed, message: "cannot read the index of \(path)",
                 advice: "check that no other program writes to the file")

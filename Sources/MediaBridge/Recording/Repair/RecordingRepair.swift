@@ -127,43 +127,33 @@ private struct Progressing: Sendable {
     /// Returns a number that grows while the work makes progress.
     let measure: @Sendable () -> Int
 
-    private enum Outcome<R: Sendable>: Sendable {
-        case done(Result<R, PipelineError>)
-        case stuck
-    }
-
     /// Runs `body` until it returns, or cancels it if there is no progress for ``stallTimeout``.
     func watch<R: Sendable>(
         _ body: @escaping @Sendable () async throws(PipelineError) -> R
     ) async throws(PipelineError) -> R {
-        let outcome = await withTaskGroup(of: Outcome<R>.self) { group in
+        let outcome = await withTaskGroup(of: Result<R, PipelineError>?.self) { group in
             group.addTask {
                 do throws(PipelineError) {
-                    return .done(.success(try await body()))
-                } catch { return .done(.failure(error)) }
+                    return .success(try await body())
+                } catch { return .failure(error) }
             }
             group.addTask {
                 var last = -1
-                while true {
-                    let now = measure()
-                    if now == last { return .stuck }
+                while case let now = measure(), now != last {
                     last = now
-                    // If the task is cancelled, the sleep returns at once, and so does this loop.
-                    do { try await Task.sleep(for: stallTimeout) } catch { return .stuck }
+                    // If the task is cancelled, the sleep returns at once.
+                    do { try await Task.sleep(for: stallTimeout) } catch { break }
                 }
+                return nil
             }
-            var first = await group.next() ?? .stuck
-            if case .stuck = first, Task.isCancelled, let next = await group.next() { first = next }
+            var first = await group.next() ?? nil
+            if first == nil, Task.isCancelled { first = await group.next() ?? nil }
             group.cancelAll()
             return first
         }
-        switch outcome {
-        case .done(let result): return try result.get()
-        case .stuck:
-            throw PipelineError(
-                .deadlineExceeded,
-                message: "\(what) is stuck: no progress for \(stallTimeout)",
-                advice: "look for a disk that does not answer")
-        }
+        if let outcome { return try outcome.get() }
+        throw PipelineError(
+            .deadlineExceeded, message: "\(what) is stuck: no progress for \(stallTimeout)",
+            advice: "look for a disk that does not answer")
     }
 }

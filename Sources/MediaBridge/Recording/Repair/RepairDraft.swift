@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import MediaBasics
 internal import Synchronization
 
 /// The new file while it is written: in the directory of its target, under an unpredictable name.
@@ -113,7 +114,7 @@ final class RepairDraft: Sendable {
 
     private static func failure(_ path: String) -> PipelineError {
         PipelineError(
-            .resourceFailed, message: "cannot write \(path): \(String(cString: strerror(errno)))",
+            .resourceFailed, message: "cannot write \(path): \(systemErrorText())",
             advice: "the recording is unchanged")
     }
 }

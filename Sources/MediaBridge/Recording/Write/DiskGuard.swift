@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// Checks that there is enough free space on the disk to complete each file.
 struct DiskGuard {
@@ -57,7 +58,7 @@ private struct FileIndex {
     private let hasPictures: Bool
     private var entries = 0
     /// The time when the last fragment of each stream began.
-    private var fragments: [RecordingKind: MediaTime] = [:]
+    private var fragments: [MediaKind: MediaTime] = [:]
 
     /// Bytes per index entry, rounded up. GStreamer 1.22's muxers write 30 bytes in Matroska and 13
     /// to 19 in MPEG-4.
@@ -114,7 +115,7 @@ enum DiskSpace {
         guard access(exists ? path : directory, W_OK) == 0 else {
             throw PipelineError(
                 .resourceFailed,
-                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
+                message: "cannot write \"\(path)\": \(systemErrorText())")
         }
     }
 

@@ -27,7 +27,7 @@ struct Interleaver {
         /// Whether units have come, and the last wait for one of them did not end without one.
         var isExpected = false
     }
-    private var tracks: [RecordingKind: Track]
+    private var tracks: [MediaKind: Track]
     private var heldBytes = 0
     private var isFlushing = false
     /// How far one live stream may be behind another before the other stops waiting for it.
@@ -48,11 +48,11 @@ struct Interleaver {
     /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
 
-    init(_ kinds: [RecordingKind]) {
+    init(_ kinds: [MediaKind]) {
         tracks = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Track()) })
     }
 
-    mutating func begin(_ kind: RecordingKind, generation: Int) {
+    mutating func begin(_ kind: MediaKind, generation: Int) {
         tracks[kind]?.generations.append(Generation(number: generation))
     }
 
@@ -84,12 +84,12 @@ struct Interleaver {
         return silence > maximumWait && peek(.audio) == nil
     }
 
-    mutating func end(_ kind: RecordingKind, generation: Int) {
+    mutating func end(_ kind: MediaKind, generation: Int) {
         guard let place = place(kind, generation) else { return }
         tracks[kind]?.generations[place].isEnded = true
     }
 
-    mutating func endTrack(_ kind: RecordingKind) { tracks[kind]?.hasEnded = true }
+    mutating func endTrack(_ kind: MediaKind) { tracks[kind]?.hasEnded = true }
 
     /// Whether pictures have come, but none for ``pictureWait``.
     var arePicturesLost: Bool {
@@ -110,24 +110,24 @@ struct Interleaver {
     /// Whether every stream has ended and no units are held.
     var isOver: Bool { tracks.values.allSatisfy(\.isOver) }
 
-    func isOver(_ kind: RecordingKind) -> Bool { tracks[kind]?.isOver ?? true }
+    func isOver(_ kind: MediaKind) -> Bool { tracks[kind]?.isOver ?? true }
 
     /// Returns the next unit of a stream without removing it.
-    func peek(_ kind: RecordingKind) -> EncodedUnit? {
+    func peek(_ kind: MediaKind) -> EncodedUnit? {
         tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
     }
 
     /// Removes and returns the next unit of a stream, even if other units are due before it.
-    mutating func take(early kind: RecordingKind) -> Released? {
+    mutating func take(early kind: MediaKind) -> Released? {
         dropDone(kind)
         return take(kind)
     }
 
-    func newest(_ kind: RecordingKind) -> MediaTime? { tracks[kind]?.newest }
+    func newest(_ kind: MediaKind) -> MediaTime? { tracks[kind]?.newest }
 
     /// Removes and returns the next unit that lies before its stream's time in `times`, without
     /// waiting for any stream.
-    mutating func next(before times: [RecordingKind: MediaTime]) -> Released? {
+    mutating func next(before times: [MediaKind: MediaTime]) -> Released? {
         let heads = heads().filter { unit in times[unit.kind].map { unit.time < $0 } ?? false }
         return heads.min { $0.time < $1.time }.flatMap { take($0.kind) }
     }
@@ -169,7 +169,7 @@ struct Interleaver {
         return newest - unit.time > wait && MediaTime(now - unit.arrival) > wait
     }
 
-    private mutating func take(_ kind: RecordingKind) -> Released? {
+    private mutating func take(_ kind: MediaKind) -> Released? {
         guard let generation = tracks[kind]?.generations.first, let unit = generation.units.first
         else { return nil }
         tracks[kind]?.generations[0].units.removeFirst()
@@ -184,13 +184,13 @@ struct Interleaver {
         return tracks.keys.compactMap { peek($0) }
     }
 
-    private mutating func dropDone(_ kind: RecordingKind) {
+    private mutating func dropDone(_ kind: MediaKind) {
         while let first = tracks[kind]?.generations.first, first.isEnded, first.units.isEmpty {
             tracks[kind]?.generations.removeFirst()
         }
     }
 
-    private func place(_ kind: RecordingKind, _ generation: Int) -> Int? {
+    private func place(_ kind: MediaKind, _ generation: Int) -> Int? {
         tracks[kind]?.generations.firstIndex { $0.number == generation }
     }
 }
@@ -206,7 +206,7 @@ struct Interleaver {
 /// no data at all, and units that exceed the memory.
 struct RecentUnits {
     private let length: MediaTime
-    private let leader: RecordingKind
+    private let leader: MediaKind
     private let memory: Int
     private var units: [Interleaver.Released] = []
     /// The memory that the units occupy, in bytes.
@@ -215,7 +215,7 @@ struct RecentUnits {
     /// - Parameters:
     ///   - leader: The stream whose key units begin files.
     ///   - memory: The maximum number of bytes.
-    init(length: MediaTime, leader: RecordingKind, memory: Int = .max) {
+    init(length: MediaTime, leader: MediaKind, memory: Int = .max) {
         self.length = length
         self.leader = leader
         self.memory = memory

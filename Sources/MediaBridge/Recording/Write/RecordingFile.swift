@@ -10,7 +10,7 @@ final class RecordingFile: Sendable {
     private let claim: ClaimedFile
     /// The file's path, which changes if the file is moved. Thread: any.
     var path: String { claim.path }
-    let kinds: [RecordingKind]
+    let kinds: [MediaKind]
     /// The recorder's time that becomes zero in the file.
     let zero: MediaTime
     let index: Int
@@ -18,12 +18,14 @@ final class RecordingFile: Sendable {
     private let output: Output
     private let reached = Atomic<Int64>(0)
     /// The times of the last units pushed, including all units that are queued for the muxer.
-    private let queued = Mutex<[RecordingKind: [MediaTime]]>([:])
+    private let queued = Mutex<[MediaKind: [MediaTime]]>([:])
     /// The format of each stream, which the muxer gets once: the header cannot change.
-    private let formats: [RecordingKind: Format]
-    private let tags: [RecordingKind: Tags]
+    private let formats: [MediaKind: Format]
+    private let tags: [MediaKind: Tags]
     /// The orientation of the pictures; upright if they were encoded here.
     private let orientation: ImageOrientation
+    /// Signalled when a unit leaves a queue, and when the file takes no more units.
+    private let movement = MonotonicSignal()
     private let holder = GStreamer.Holder()
 
     /// The maximum number of units queued for the muxer, and the number of one stream's queued
@@ -36,7 +38,7 @@ final class RecordingFile: Sendable {
     ///   - tags: The tags of each stream.
     init(
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
-        streams: [RecordingKind: EncodedUnit], tags: [RecordingKind: Tags] = [:]
+        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:]
     ) throws(PipelineError) {
         // Muxers do not write the orientation: it is added to mp4 below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
@@ -49,7 +51,7 @@ final class RecordingFile: Sendable {
         self.claim = claim
         self.index = index
         self.container = container
-        kinds = RecordingKind.allCases.filter { streams[$0] != nil }
+        kinds = MediaKind.allCases.filter { streams[$0] != nil }
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
         configuration.depth = Self.depth
@@ -61,9 +63,12 @@ final class RecordingFile: Sendable {
         let starts = streams.mapValues { $0.time - zero }
         text = "\(container.muxer(starts: starts)) name=mux ! \(text)"
         for kind in kinds {
-            text += " appsrc name=\(kind.name) ! mux.\(container.pad(for: kind))"
+            text += " appsrc name=\(kind.rawValue) ! mux.\(container.pad(for: kind))"
         }
         output = try Output(text, configuration: configuration)
+        for branch in output.branches.values {
+            branch.source.onDeparture { [movement] in movement.signal() }
+        }
         let muxer = output.pipeline.element(named: "mux")
         switch container {
         case .mp4:
@@ -93,11 +98,14 @@ final class RecordingFile: Sendable {
     var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
-    func take(_ tags: Tags, of kind: RecordingKind) { output.branches[kind.name]?.take(tags) }
+    func take(_ tags: Tags, of kind: MediaKind) { output.branches[kind.rawValue]?.take(tags) }
 
     /// Calls `body` with the first error, on the thread that posts it.
     func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {
-        output.pipeline.onFirstError(body)
+        output.pipeline.onFirstError { [movement] error in
+            body(error)
+            movement.signal()
+        }
     }
 
     /// Returns whether the file's header is valid for a unit; otherwise the unit belongs in another
@@ -108,7 +116,7 @@ final class RecordingFile: Sendable {
     ///
     /// - Returns: False if the file accepts no more units, or not this unit's format.
     func push(_ unit: EncodedUnit) -> Bool {
-        guard let branch = output.branches[unit.kind.name], let format = formats[unit.kind],
+        guard let branch = output.branches[unit.kind.rawValue], let format = formats[unit.kind],
             format.includes(unit)
         else { return false }
         let disposition = branch.push(
@@ -125,12 +133,12 @@ final class RecordingFile: Sendable {
 
     /// Returns the streams that the muxer is waiting for while units of another stream fill its
     /// queue: it has taken their last unit, and the next one of the full queue is not earlier.
-    func starving(beside kind: RecordingKind) -> [RecordingKind] {
+    func starving(beside kind: MediaKind) -> [MediaKind] {
         guard waiting(kind) >= Self.starving, let next = nextQueued(kind) else { return [] }
         return lacking(beside: kind).filter { newestQueued($0).map { $0 <= next } ?? true }
     }
 
-    private func note(_ time: MediaTime, of kind: RecordingKind) {
+    private func note(_ time: MediaTime, of kind: MediaKind) {
         queued.withLock { queued in
             queued[kind, default: []].append(time)
             if queued[kind, default: []].count > 2 * Self.depth {
@@ -140,40 +148,45 @@ final class RecordingFile: Sendable {
     }
 
     /// Returns the open streams that have nothing queued for the muxer.
-    func lacking(beside kind: RecordingKind) -> [RecordingKind] {
+    func lacking(beside kind: MediaKind) -> [MediaKind] {
         kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
     }
 
     /// The time of the unit that the muxer takes next.
-    private func nextQueued(_ kind: RecordingKind) -> MediaTime? {
+    private func nextQueued(_ kind: MediaKind) -> MediaTime? {
         let waiting = waiting(kind)
         return queued.withLock { $0[kind]?.suffix(max(waiting, 1)).first }
     }
 
-    private func newestQueued(_ kind: RecordingKind) -> MediaTime? {
+    private func newestQueued(_ kind: MediaKind) -> MediaTime? {
         queued.withLock { $0[kind]?.last }
     }
 
     /// Whether a push of this stream would wait.
-    func isFull(_ kind: RecordingKind) -> Bool {
-        guard let branch = output.branches[kind.name] else { return false }
+    func isFull(_ kind: MediaKind) -> Bool {
+        guard let branch = output.branches[kind.rawValue] else { return false }
         return branch.isOpen && !branch.hasRoom
     }
 
+    /// Blocks until a unit leaves a queue, or the file takes no more units.
+    ///
+    /// - Returns: False if nothing happened for so long.
+    func waitForMovement(for limit: Duration) -> Bool { movement.wait(for: limit) }
+
     /// Ends a stream before the end of the file.
-    func end(_ kind: RecordingKind) {
-        guard let branch = output.branches[kind.name], branch.isOpen else { return }
+    func end(_ kind: MediaKind) {
+        guard let branch = output.branches[kind.rawValue], branch.isOpen else { return }
         branch.close()
         branch.endOfStream()
     }
 
-    private func waiting(_ kind: RecordingKind) -> Int {
-        output.branches[kind.name]?.waitingBuffers ?? 0
+    private func waiting(_ kind: MediaKind) -> Int {
+        output.branches[kind.rawValue]?.waitingBuffers ?? 0
     }
 
     /// Returns whether a stream ended before the file.
-    func isGone(_ kind: RecordingKind) -> Bool {
-        guard let branch = output.branches[kind.name] else { return true }
+    func isGone(_ kind: MediaKind) -> Bool {
+        guard let branch = output.branches[kind.rawValue] else { return true }
         return !branch.isOpen
     }
 
@@ -193,11 +206,14 @@ final class RecordingFile: Sendable {
     func unlock() { claim.unlock() }
 
     /// Unblocks the writer if it is waiting for room. Thread: any.
-    func abandon() { output.close() }
+    func abandon() {
+        output.close()
+        movement.signal()
+    }
 
     /// Returns the number of units that reached the muxer. Thread: any.
-    func written(_ kind: RecordingKind) -> Int {
-        output.branches[kind.name]?.writtenBuffers ?? 0
+    func written(_ kind: MediaKind) -> Int {
+        output.branches[kind.rawValue]?.writtenBuffers ?? 0
     }
 
     /// Units of all streams that reached the muxer. Thread: any.
@@ -263,32 +279,33 @@ extension RecordingFile {
         var status = stat()
         let path = self.path
         guard stat(path, &status) == 0 else {
-            throw bad("it cannot be found: \(String(cString: strerror(errno)))")
+            throw bad("it cannot be found: \(systemErrorText())")
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         let scan = try StreamScan(
             of: path, demuxer: container.demuxer, parsers: container.parsers,
             buffersOfEach: Self.enough)
-        let outcome = Outcome()
+        let outcome = Once<Result<[StreamScan.Stream], PipelineError>>()
+        outcome.expire(after: limit)
         // A control task: the deadline must not depend on how busy Swift's thread pool is.
         let task = ControlTask.start {
             do throws(PipelineError) {
-                let streams = try await scan.run()
-                outcome.streams.withLock { $0 = streams }
+                outcome.resume(.success(try await scan.run()))
             } catch {
-                outcome.failure.withLock { $0 = error }
+                outcome.resume(.failure(error))
             }
-            outcome.isThere.open()
         }
-        guard await outcome.isThere.wait(for: limit) else {
+        let found: [StreamScan.Stream]
+        switch await outcome.value() {
+        case .success(let streams): found = streams.filter { !$0.times.isEmpty }
+        case .failure(let error): throw bad(error.message)
+        case nil:
             task.cancel()
             throw bad("it cannot be read within \(limit)")
         }
-        if let failure = outcome.failure.withLock({ $0 }) { throw bad(failure.message) }
-        let found = outcome.streams.withLock { $0 }.filter { !$0.times.isEmpty }
         for kind in kinds where written(kind) > 0 {
             guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
-            else { throw bad("it has no \(kind.name)") }
+            else { throw bad("it has no \(kind.rawValue)") }
         }
         // Transport streams state no duration: demuxers estimate it.
         guard container != .ts, let stated = scan.duration.map({ MediaTime($0) }) else { return }
@@ -304,12 +321,6 @@ extension RecordingFile {
     /// Number of buffers to read of each stream; more than any codec has headers: FLAC in Matroska
     /// begins with several.
     private static let enough = 32
-
-    private final class Outcome: Sendable {
-        let streams = Mutex<[StreamScan.Stream]>([])
-        let failure = Mutex<PipelineError?>(nil)
-        let isThere = Latch()
-    }
 
     private func bad(_ what: String) -> PipelineError {
         PipelineError(
@@ -348,7 +359,7 @@ final class ClaimedFile: Sendable {
             if mustBeNew, errno == EEXIST { return nil }
             throw PipelineError(
                 .resourceFailed,
-                message: "cannot write \"\(path)\": \(String(cString: strerror(errno)))")
+                message: "cannot write \"\(path)\": \(systemErrorText())")
         }
         // A file system without locks is no reason to refuse.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {

@@ -15,8 +15,8 @@ final class RecordingProgress: Sendable {
         /// Totals of files that are not in `files` any more.
         var removedDuration = Duration.zero
         var removedBytes = 0
-        var written: [RecordingKind: Int] = [:]
-        var drops: [RecordingKind: DropCounts] = [:]
+        var written: [MediaKind: Int] = [:]
+        var drops: [MediaKind: DropCounts] = [:]
         var failure: PipelineError?
         var ended: RecorderReport.End?
         /// Number of files begun since the last recording ended.

@@ -7,14 +7,15 @@ internal import Synchronization
 final class RecordingWriter: @unchecked Sendable {
     let limits: WritingLimits
     let container: RecordingContainer
-    let kinds: [RecordingKind]
+    let kinds: [MediaKind]
     private let names: SegmentNames
     let queue: SerialQueue
     let clock: any Timeline
     let progress: RecordingProgress
     let tell: @Sendable (RecorderEvent) -> Void
-    /// Called when nothing more can be recorded; closes the streams.
-    private let onEnding: @Sendable () -> Void
+    /// Called when nothing more can be recorded, on any thread; closes the streams. Set it before
+    /// the first unit.
+    var onEnding: @Sendable () -> Void = {}
 
     enum Phase { case keeping, recording, failed, done }
     var phase: Phase
@@ -42,9 +43,9 @@ final class RecordingWriter: @unchecked Sendable {
     private var opening: ArraySlice<EncodedUnit> = []
     /// The units of the pre-roll, while they are written to the file.
     private var upcoming: ArraySlice<Interleaver.Released> = []
-    private var missing: Set<RecordingKind> = []
+    private var missing: Set<MediaKind> = []
     /// The tags of the streams, written to every file.
-    var tags: [RecordingKind: Tags] = [:]
+    var tags: [MediaKind: Tags] = [:]
     var guardian: DiskGuard
     var closing = 0
     let done = Latch()
@@ -56,15 +57,16 @@ final class RecordingWriter: @unchecked Sendable {
 
     /// How long a file waits for a stream without data.
     private static let startWait = MediaTime(nanoseconds: 2_000_000_000)
+    /// How long a muxer may take no unit while a queue is full.
+    private static let starvation = Duration.seconds(2)
     /// The maximum number of bytes of audio that is held while there is no video.
     private static let leadLimit = 32_000_000
 
     init(
-        path: String, container: RecordingContainer, kinds: [RecordingKind],
+        path: String, container: RecordingContainer, kinds: [MediaKind],
         limits: WritingLimits, queue: SerialQueue, clock: any Timeline,
         progress: RecordingProgress,
-        tell: @escaping @Sendable (RecorderEvent) -> Void,
-        onEnding: @escaping @Sendable () -> Void
+        tell: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.limits = limits
         self.container = container
@@ -73,7 +75,6 @@ final class RecordingWriter: @unchecked Sendable {
         self.clock = clock
         self.progress = progress
         self.tell = tell
-        self.onEnding = onEnding
         names = SegmentNames(path, isNumbered: limits.segments != nil)
         interleaver = Interleaver(kinds)
         guardian = DiskGuard(path: path, container: container, reserve: limits.reserve)
@@ -110,7 +111,7 @@ final class RecordingWriter: @unchecked Sendable {
         pump()
     }
 
-    private func note(_ tags: Tags, of kind: RecordingKind) {
+    private func note(_ tags: Tags, of kind: MediaKind) {
         self.tags[kind] = self.tags[kind]?.merged(with: tags) ?? tags
         file?.take(tags, of: kind)
     }
@@ -271,22 +272,24 @@ final class RecordingWriter: @unchecked Sendable {
             }
             first.removeAll { unit.kind == .video && $0.end <= unit.time }
         }
-        var streams: [RecordingKind: EncodedUnit] = [:]
+        // If the file begins with only audio, `first` contains the unit already.
+        let units = first.contains { $0 === unit } ? first : first + [unit]
+        var streams: [MediaKind: EncodedUnit] = [:]
         for kind in kinds {
             let next =
-                first.first { $0.kind == kind } ?? (unit.kind == kind ? unit : nil)
+                units.first { $0.kind == kind }
                 ?? upcoming.first { $0.unit.kind == kind }?.unit ?? interleaver.peek(kind)
             if let next {
                 streams[kind] = next
             } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
-                tell(.streamMissing(kind.name))
+                tell(.streamMissing(kind.rawValue))
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
         do throws(PipelineError) {
             while guardian.isShort(of: 0) {
                 if removeOldest() { continue }
-                return giveUp(first + [unit], names.path(at: nameIndex))
+                return giveUp(units, names.path(at: nameIndex))
             }
             let file = try RecordingFile(
                 try claimNextName(), index: fileIndex, container: container, streams: streams,
@@ -312,12 +315,10 @@ final class RecordingWriter: @unchecked Sendable {
             if file.losesOrientation { tell(.orientationLost(path: file.path)) }
         } catch {
             fail(error)
-            drop(first + [unit])
+            drop(units)
             return
         }
-        opening = first.filter { streams[$0.kind] != nil }[...]
-        // If the file begins with only audio, the unit is already in `first`.
-        if !first.contains(where: { $0 === unit }) { opening.append(unit) }
+        opening = units.filter { streams[$0.kind] != nil }[...]
         while let next = opening.popFirst() { write(next) }
     }
 
@@ -344,14 +345,10 @@ final class RecordingWriter: @unchecked Sendable {
         drop(units)
     }
 
-    /// Drops these units and all that follow. The last one may be contained twice, if the file begins with
-    /// only audio.
+    /// Drops these units and all that follow.
     private func drop(_ units: [EncodedUnit]) {
         phase = .failed
-        for (index, unit) in units.enumerated()
-        where !units[..<index].contains(where: { $0 === unit }) {
-            progress.drop(unit, .unwritten)
-        }
+        for unit in units { progress.drop(unit, .unwritten) }
     }
 
     /// Ends the recording because the disk is nearly full: sends the event first, then completes
@@ -379,15 +376,11 @@ extension RecordingWriter {
         feed(file, beside: unit.kind)
         // The muxer may take the last unit of another stream, and wait for the next one, while this
         // one's queue is full already.
-        var pauses = 0
-        var written = file.writtenUnits
         while file.isFull(unit.kind) {
-            MonotonicSignal.pause(for: .milliseconds(2))
+            let moves = file.waitForMovement(for: Self.starvation)
             feed(file, beside: unit.kind)
-            pauses += 1
-            if file.writtenUnits != written { (pauses, written) = (0, file.writtenUnits) }
             // The muxer does not take units in the order of their times.
-            if pauses == 1000 { file.lacking(beside: unit.kind).forEach { file.end($0) } }
+            if !moves { file.lacking(beside: unit.kind).forEach { file.end($0) } }
         }
         push(unit, to: file)
     }
@@ -395,7 +388,7 @@ extension RecordingWriter {
     /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
     /// it would wait forever, and nothing would be written. A stream that has no unit, or none for
     /// this file, is ended in this file.
-    private func feed(_ file: RecordingFile, beside kind: RecordingKind) {
+    private func feed(_ file: RecordingFile, beside kind: MediaKind) {
         for lacking in file.starving(beside: kind) {
             if let unit = takeEarly(lacking, for: file) {
                 push(unit, to: file)
@@ -406,7 +399,7 @@ extension RecordingWriter {
     }
 
     /// Removes and returns the next unit of a stream out of order, if it belongs to this file.
-    private func takeEarly(_ kind: RecordingKind, for file: RecordingFile) -> EncodedUnit? {
+    private func takeEarly(_ kind: MediaKind, for file: RecordingFile) -> EncodedUnit? {
         if let place = opening.firstIndex(where: { $0.kind == kind }) {
             return opening.remove(at: place)
         }

@@ -76,7 +76,7 @@ private final class LiveWriter {
         writer = RecordingWriter(
             path: directory.file("film.mkv"), container: .mkv, kinds: [.video, .audio],
             limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
-            queue: queue, clock: time, progress: RecordingProgress(), tell: { _ in }, onEnding: {})
+            queue: queue, clock: time, progress: RecordingProgress(), tell: { _ in })
         handle([
             .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),
         ])
@@ -111,7 +111,7 @@ private final class LiveWriter {
     }
 
     private func add(
-        _ kind: RecordingKind, at seconds: Double, lasting duration: Double, bytes: Int
+        _ kind: MediaKind, at seconds: Double, lasting duration: Double, bytes: Int
     ) throws {
         guard var buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
             throw FrameError(.outOfMemory, "no memory")

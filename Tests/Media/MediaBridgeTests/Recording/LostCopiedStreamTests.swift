@@ -43,7 +43,7 @@ import Testing
         }
 
         /// Suspends until the writer has a unit with this time.
-        private func arrival(_ kind: RecordingKind, at time: MediaTime) async {
+        private func arrival(_ kind: MediaKind, at time: MediaTime) async {
             let due = time + RecordingTimeline.lead
             await recorder.wait { $0.writer.interleaver.newest(kind).map { $0 >= due } ?? false }
         }
@@ -72,7 +72,7 @@ import Testing
 
     /// Otherwise the recorder would report a stall and blame the disk.
     @Test func aFileThatLacksAStreamIsNotHeldUp() async throws {
-        func unit(_ kind: RecordingKind, _ index: Int) throws -> EncodedUnit {
+        func unit(_ kind: MediaKind, _ index: Int) throws -> EncodedUnit {
             guard let buffer = Buffer.copying([UInt8](repeating: 0x55, count: 320)) else {
                 throw FrameError(.outOfMemory, "no memory")
             }

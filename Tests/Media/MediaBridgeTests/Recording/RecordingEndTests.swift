@@ -30,8 +30,21 @@ import Testing
 
     @Test func recorderThatWasNeverStartedReportsNoFailure() async throws {
         try await withTemporaryDirectory { directory in
-            let recorder = try Recorder(directory.file("out.mkv"))
-            #expect(try await recorder.stop().files.isEmpty)
+            let path = directory.file("out.mkv")
+            let recorder = try Recorder(path)
+            let events = recorder.events
+            // Frames before the start are ignored.
+            try await recorder.write(RecordedFrames().picture(0))
+            let report = try await recorder.stop()
+            #expect(report.files.isEmpty && report.failure == nil && report.ended == .stop)
+            #expect(report.video?.offered == 0 && report.video?.written == 0)
+            #expect(report.bytes == 0 && report.duration == .zero)
+            #expect(!FileManager.default.fileExists(atPath: path))
+            var names: [String] = []
+            for await event in events { names.append(String("\(event)".prefix { $0 != "(" })) }
+            #expect(names == ["finished"])
+            let error = #expect(throws: PipelineError.self) { try recorder.start() }
+            #expect(error?.code == .invalidState)
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
             depths.withLock { $0.append(Thread.callStackReturnAddresses.count) }
         }
         for _ in 0..<500 {
-            inbox.isLive()
+            inbox.put(.live)
             queue.sync {}
         }
         inbox.close()

@@ -8,7 +8,7 @@ import Testing
 /// What a recording holds and counts does not grow with its length.
 @Suite(.hangGuard) struct RecordingMemoryTests {
     private func released(
-        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true
+        _ kind: MediaKind, _ seconds: Double, isKey: Bool = true
     ) throws -> Interleaver.Released {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 10)) else {
             throw FrameError(.outOfMemory, "no memory")

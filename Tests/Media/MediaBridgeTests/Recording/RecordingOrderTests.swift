@@ -52,9 +52,9 @@ import Testing
             seen.withLock { $0 += names.map(String.init) }
         }
         queue.sync {
-            inbox.isLive()
-            inbox.start(at: nil)
-            inbox.trackEnded(.video)
+            inbox.put(.live)
+            inbox.put(.start(at: nil))
+            inbox.put(.trackEnded(.video))
         }
         queue.sync {}
         inbox.close()

@@ -8,7 +8,7 @@ import Testing
 /// The parts of a recorder in isolation.
 @Suite struct RecordingPartsTests {
     private func unit(
-        _ kind: RecordingKind, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
+        _ kind: MediaKind, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
         bytes: Int = 10, arrival: Duration = .zero
     ) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
@@ -79,7 +79,7 @@ import Testing
         interleaver.begin(.video, generation: 1)
         interleaver.begin(.audio, generation: 2)
         /// Adds a unit whose time is that of its arrival, or earlier.
-        func add(_ kind: RecordingKind, _ second: Double, late: Double = 0) throws {
+        func add(_ kind: MediaKind, _ second: Double, late: Double = 0) throws {
             interleaver.add(
                 try unit(kind, second - late, isCopy: isCopy, arrival: .seconds(second)),
                 generation: kind == .video ? 1 : 2)
@@ -165,7 +165,7 @@ import Testing
 
     @Test func aPauseIsCutOutOfEveryStreamAlike() {
         let timeline = RecordingTimeline(leader: .video)
-        func place(_ seconds: Double, _ kind: RecordingKind) -> RecordingTimeline.Placement {
+        func place(_ seconds: Double, _ kind: MediaKind) -> RecordingTimeline.Placement {
             timeline.place(MediaTime(seconds: seconds), nil, of: kind)
         }
         guard case .at(let zero) = place(0, .video) else { return #expect(Bool(false)) }

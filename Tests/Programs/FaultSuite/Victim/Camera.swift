@@ -2,6 +2,8 @@
 struct Camera: Sendable {
     /// Frames until the end; negative: no end.
     var frames = -1
+    /// Video frames until the end of the video; negative: the same as `frames`.
+    var pictures = -1
     var pattern = "ball"
     /// Frames per second.
     var rate = 30
@@ -26,7 +28,8 @@ struct Camera: Sendable {
         guard picturePort == 0 else {
             return Sender.pictures.capture(at: picturePort) + " ! appsink name=video"
         }
-        return "videotestsrc is-live=true pattern=\(pattern) num-buffers=\(frames) "
+        return "videotestsrc is-live=true pattern=\(pattern) "
+            + "num-buffers=\(pictures < 0 ? frames : pictures) "
             + "! video/x-raw,format=I420,width=320,height=240,framerate=\(rate)/1 "
             + (failsAfter > 0 ? "! identity error-after=\(failsAfter) " : "")
             + (subject.isCopy ? "! \(pictureEncoder(for: subject)) " : "") + "! appsink name=video"

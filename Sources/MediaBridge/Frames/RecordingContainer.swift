@@ -25,30 +25,16 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     }
 
     /// The video codecs that the container supports, the preferred one first.
-    public var videoCodecs: [VideoCodec] {
-        switch self {
-        case .mkv: [.h264, .vp8, .vp9, .av1, .mjpeg, .ffv1]
-        case .mp4: [.h264, .vp9, .av1]
-        case .webm: [.vp8, .vp9, .av1]
-        case .ts: [.h264]
-        }
-    }
+    public var videoCodecs: [VideoCodec] { VideoCodec.encoded(in: self) }
 
     /// The audio codecs that the container supports, the preferred one first.
-    public var audioCodecs: [AudioCodec] {
-        switch self {
-        case .mkv: [.opus, .aac, .flac]
-        // No Opus: mp4mux 1.22 and mpegtsmux do not write how many samples a decoder must skip.
-        case .mp4, .ts: [.aac]
-        case .webm: [.opus]
-        }
-    }
+    public var audioCodecs: [AudioCodec] { AudioCodec.encoded(in: self) }
 
     /// Returns the muxer, set up so that everything written so far can be played even if nothing
     /// follows.
     ///
     /// - Parameter starts: The start time of each stream.
-    func muxer(starts: [RecordingKind: MediaTime]) -> String {
+    func muxer(starts: [MediaKind: MediaTime]) -> String {
         switch self {
         case .mkv: "matroskamux"
         // Not `first-moov-then-finalise`, which would complete the file with a single index: until
@@ -62,16 +48,16 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
 
     /// Makes the audio carry the program clock reference (PCR) if it begins long before the video,
     /// which carries it otherwise: tsdemux 1.22 discards data from long before the first reference.
-    private static func clockReference(_ starts: [RecordingKind: MediaTime]) -> String {
+    private static func clockReference(_ starts: [MediaKind: MediaTime]) -> String {
         guard let video = starts[.video], let audio = starts[.audio],
             video - audio > MediaTime(nanoseconds: 1_000_000_000)
         else { return "" }
-        let pads = RecordingKind.allCases.map { Self.ts.pad(for: $0) + "=1," }.joined()
+        let pads = MediaKind.allCases.map { Self.ts.pad(for: $0) + "=1," }.joined()
         return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: .audio))"
     }
 
     /// The name of the muxer's pad for a stream.
-    func pad(for kind: RecordingKind) -> String {
+    func pad(for kind: MediaKind) -> String {
         switch (self, kind) {
         case (.ts, .video): "sink_65"
         case (.ts, .audio): "sink_66"
@@ -99,11 +85,4 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
             "audio/x-ac3": "ac3parse",
         ]
     }
-}
-
-/// The kind of a recorded stream.
-enum RecordingKind: Int, Sendable, CaseIterable {
-    case video, audio
-
-    var name: String { self == .video ? "video" : "audio" }
 }
