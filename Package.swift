@@ -68,7 +68,7 @@ let package = Package(
         // GStreamer concepts: pipelines, buses, caps, samples, appsink and appsrc.
         .target(
             name: "GStreamerKit", dependencies: ["CMediaBridge", "MediaBasics"],
-            swiftSettings: settings),
+            resources: [.embedInCode("Registry/packages.txt")], swiftSettings: settings),
         // Restrictions on the current process: Landlock, seccomp and capabilities.
         .target(
             name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
@@ -164,7 +164,7 @@ let package = Package(
         .executableTarget(
             name: "bridge-examples",
             dependencies: [
-                "MediaBridge",
+                "BridgeCommands", "MediaBridge",
                 argumentParser,
                 unixSignals,
             ],
