@@ -328,7 +328,6 @@ static inline GstBuffer *mb_value_buffer(const GValue *value) {
 }
 
 // Reason: macro (GST_VALUE_HOLDS_ARRAY).
-static inline gboolean mb_is_value_array(const GValue *value) { return GST_VALUE_HOLDS_ARRAY(value); }
 
 // Reason: macro (GST_OBJECT_NAME on a factory, whose name never changes).
 static inline const gchar *mb_factory_name(GstElementFactory *factory) { return GST_OBJECT_NAME(factory); }

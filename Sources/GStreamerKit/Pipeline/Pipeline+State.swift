@@ -119,8 +119,8 @@ extension Pipeline {
     func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
         let entries = state == .playing ? appSinks.values.compactMap { $0.element.pad("sink") } : []
         return { [handle, queries] in
-            let gates = entries.map { $0.block() }
-            defer { gates.forEach { $0.open() } }
+            let blocks = entries.map { $0.block() }
+            defer { blocks.forEach { $0.remove() } }
             let element = handle.pointer.cast(to: GstElement.self)
             if state == .null {
                 queries.close()

@@ -163,7 +163,7 @@ extension Pipeline {
             guard !element.klass.contains("Bin"), element.klass.contains("Source") else {
                 return nil
             }
-            return element.pad("src")?.isLive ?? true
+            return element.pad("src")?.latency()?.isLive ?? true
         }
         return answers.isEmpty || answers.contains(true)
     }
