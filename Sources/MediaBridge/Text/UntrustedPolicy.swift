@@ -207,16 +207,11 @@ private struct NumberedPath {
     /// `nil` unless the file's name contains exactly one plain `%d`, `%5d` or `%05d`, and no other
     /// `%`.
     init?(_ path: String) {
-        let slash = path.lastIndex(of: "/")
-        directory = slash.map { String(path[...$0]) } ?? "./"
-        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        guard !directory.contains("%"), let percent = name.firstIndex(of: "%") else { return nil }
-        let rest = name[name.index(after: percent)...]
-        let width = rest.prefix { $0.isASCII && $0.isNumber }
-        let behind = rest[width.endIndex...]
-        guard behind.first == "d", width.count <= 2, !behind.contains("%") else { return nil }
-        prefix = String(name[..<percent])
-        suffix = String(behind.dropFirst())
+        guard let parts = path.wholeMatch(of: /([^%]*\/)?([^%\/]*)%[0-9]{0,2}d([^%\/]*)/) else {
+            return nil
+        }
+        directory = parts.1.map(String.init) ?? "./"
+        (prefix, suffix) = (String(parts.2), String(parts.3))
     }
 
     /// The path of one of the files, for checking the path.
