@@ -6,6 +6,9 @@ internal import Synchronization
 
 /// Writes progress and errors to standard error. Standard output is reserved for reports.
 package enum Terminal {
+    /// The name of the program, in front of messages.
+    static let program = Mutex("gst-bridge")
+
     package static var isInteractive: Bool { isatty(STDERR_FILENO) != 0 }
 
     package static func write(_ text: String) {
@@ -22,7 +25,9 @@ package enum Terminal {
     package static func complain(_ error: PipelineError) { say("\(error)") }
 
     /// Prints one message. Text from elsewhere in it cannot control the terminal.
-    package static func say(_ text: String) { write("gst-bridge: \(text.printable)\n") }
+    package static func say(_ text: String) {
+        write("\(program.withLock { $0 }): \(text.printable)\n")
+    }
 }
 
 /// Formats numbers for output.
