@@ -71,7 +71,7 @@ let package = Package(
             resources: [.embedInCode("Registry/packages.txt")], swiftSettings: settings),
         // Restrictions on the current process: Landlock, seccomp and capabilities.
         .target(
-            name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
+            name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit", "MediaBasics"],
             swiftSettings: settings),
         // RTC concepts: frames, times, sources, sinks, consumers. No C.
         .target(name: "MediaCore", dependencies: ["MediaBasics"], swiftSettings: settings),

@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Glibc
+internal import MediaBasics
 package import MediaBridge
 internal import Synchronization
 internal import UnixSignals
@@ -143,9 +144,8 @@ package enum NetworkProgram {
             execvp(name, &arguments)
             error = errno
         }
-        let reason = String(cString: strerror(error))
         throw PipelineError(
-            .notFound, message: "\(name) is needed for \(use): \(reason)",
+            .notFound, message: "\(name) is needed for \(use): \(systemErrorText(error))",
             advice: "apt install \(name), or \"make network\" in a clone of MediaBridge")
     }
 }

@@ -1,0 +1,10 @@
+#if canImport(Glibc)
+    package import Glibc
+#else
+    package import Musl
+#endif
+
+/// Returns the system's text for an error number; by default, that of the last call on this thread.
+package func systemErrorText(_ number: Int32 = errno) -> String {
+    String(cString: strerror(number))
+}
