@@ -114,13 +114,8 @@ package final class AppSource: Sendable {
 
     /// Returns the first element downstream of the source that satisfies the predicate.
     func first(where isSo: (Element) -> Bool) -> Element? {
-        var pad = element.pad("src")?.peer
-        for _ in 0..<256 {
-            guard let element = pad?.element else { return nil }
-            if isSo(element) { return element }
-            pad = element.pad("src")?.peer
-        }
-        return nil
+        sequence(first: element) { $0.pad("src")?.peer?.element }.dropFirst().prefix(256)
+            .first(where: isSo)
     }
 
     /// The element directly downstream of the source; `nil` if nothing is linked.

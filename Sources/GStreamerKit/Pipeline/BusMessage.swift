@@ -37,9 +37,7 @@ package struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
     /// One line, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
     package var description: String { "\(path): \(name) = \(value)" }
-}
 
-extension PropertyChange {
     init(_ message: UnsafeMutablePointer<GstMessage>) {
         var object: UnsafeMutablePointer<GstObject>?
         var name: UnsafePointer<gchar>?
@@ -75,9 +73,7 @@ package struct FoundTags: Hashable, Sendable, CustomStringConvertible {
         }
         return (["FOUND TAG      : found by \(finder)."] + lines).joined(separator: "\n")
     }
-}
 
-extension FoundTags {
     init?(_ message: UnsafeMutablePointer<GstMessage>) {
         var list: UnsafeMutablePointer<GstTagList>?
         gst_message_parse_tag(message, &list)

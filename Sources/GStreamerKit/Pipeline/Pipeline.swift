@@ -16,7 +16,8 @@ public final class Pipeline: Sendable {
     let handle: Handle
     package let control: ControlQueue
     let bus: Bus
-    let latePads = LatePads()
+    /// Which elements may still get pads.
+    package let latePads = LatePads()
     let queries = QueryGate()
     /// Set when the C object may be gone. Set and read only on the control queue.
     let ended = Ended()
