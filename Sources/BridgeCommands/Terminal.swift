@@ -1,6 +1,6 @@
 internal import ArgumentParser
-internal import Dispatch
 internal import Glibc
+internal import MediaBasics
 package import MediaBridge
 internal import Synchronization
 
@@ -59,7 +59,7 @@ package enum Text {
 /// Prints the messages of a running bridge on a separate queue, because streaming threads must not
 /// wait for a terminal.
 final class DetailPrinter: Sendable {
-    private let queue = DispatchQueue(label: "gst-bridge.details")
+    private let queue = SerialQueue(label: "gst-bridge.details")
     private let state = Mutex(State())
 
     private struct State {
@@ -110,9 +110,7 @@ final class DetailPrinter: Sendable {
     /// Waits until all lines are written, then prints how often warnings were repeated and how many
     /// lines were dropped.
     func end() async {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume() }
-        }
+        await queue.value {}
         let (leftOut, warnings) = state.withLock { ($0.leftOut, $0.warnings) }
         for (text, count) in warnings.sorted(by: { $0.key < $1.key }) where count > 1 {
             Terminal.say("warning, \(count) times in total: \(text)")

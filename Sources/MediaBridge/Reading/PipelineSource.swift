@@ -71,7 +71,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         }
         runs.add(branch)
         runs.capture.pipeline.onFirstError { [weak branch, delivery] error in
-            branch?.afterDelivery { delivery.finish(.failed(error)) }
+            branch?.afterDelivery { delivery.finish(.failure(error)) }
         }
     }
 
@@ -138,7 +138,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         } onOutcome: { [branch, delivery] error in
             let outcome: Result<Void, PipelineError> = error.map { .failure($0) } ?? .success(())
             guard !start.resume(outcome), let error else { return }
-            branch.afterDelivery { delivery.finish(.failed(error)) }
+            branch.afterDelivery { delivery.finish(.failure(error)) }
         }
         if isFirst, case .failure(let error) = start.wait() {
             delivery.stop()

@@ -16,13 +16,13 @@ final class SequenceRun: Sendable {
         /// The pipeline is starting. If the run is ended meanwhile, the call that starts it ends
         /// it.
         var isStarting = false
+        /// Why the pipeline did not start.
+        var refusal: PipelineError?
     }
 
     private let source: PipelineSource
     private let state = Mutex(State())
     private let arrival = Signal()
-    /// Why the pipeline did not start.
-    private let refusal = Mutex<PipelineError?>(nil)
     /// Queue on which state changes are awaited.
     private let control = SerialQueue(label: "mediabridge.sequence")
 
@@ -93,7 +93,7 @@ final class SequenceRun: Sendable {
             if state.withLock({ $0.phase }) == .ended { return .end }
             if hasOther() { return .other }
             if let item = source.branch.tryPull() { return .item(item) }
-            if let failure = source.pipeline.failure ?? refusal.withLock({ $0 }) {
+            if let failure = source.pipeline.failure ?? state.withLock({ $0.refusal }) {
                 // What the pipeline delivered before it failed may have come since the last look.
                 if let item = source.branch.tryPull() { return .item(item) }
                 try await fail(failure)
@@ -113,8 +113,7 @@ final class SequenceRun: Sendable {
 
     private func start() async throws(PipelineError) {
         try source.beginReading(self)
-        state.withLock { ($0.phase, $0.isStarting) = (.running, true) }
-        refusal.withLock { $0 = nil }
+        state.withLock { ($0.phase, $0.isStarting, $0.refusal) = (.running, true, nil) }
         do throws(PipelineError) {
             // A run that was left may still be stopping, and its samples would be counted in this
             // one: the start waits until the pipeline is at NULL.
@@ -122,7 +121,9 @@ final class SequenceRun: Sendable {
                 _ = try source.runs.start(source.branch, from: .null) {
                     source.branch.pull { [arrival] in arrival.signal() }
                 } onOutcome: { [weak self] error in
-                    if let error { self?.refuse(error) }
+                    guard let error else { return }
+                    self?.state.withLock { $0.refusal = error }
+                    self?.arrival.signal()
                 }
             }
         } catch {
@@ -134,11 +135,6 @@ final class SequenceRun: Sendable {
             return state.phase == .ended
         }
         if wasEnded { try await end() }
-    }
-
-    private func refuse(_ error: PipelineError) {
-        refusal.withLock { $0 = error }
-        arrival.signal()
     }
 
     func fail(_ error: PipelineError) async throws(PipelineError) -> Never {
