@@ -68,10 +68,10 @@ let package = Package(
         // GStreamer concepts: pipelines, buses, caps, samples, appsink and appsrc.
         .target(
             name: "GStreamerKit", dependencies: ["CMediaBridge", "MediaBasics"],
-            swiftSettings: settings),
+            resources: [.embedInCode("Registry/packages.txt")], swiftSettings: settings),
         // Restrictions on the current process: Landlock, seccomp and capabilities.
         .target(
-            name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit"],
+            name: "Sandboxing", dependencies: ["CSandbox", "GStreamerKit", "MediaBasics"],
             swiftSettings: settings),
         // RTC concepts: frames, times, sources, sinks, consumers. No C.
         .target(name: "MediaCore", dependencies: ["MediaBasics"], swiftSettings: settings),
@@ -164,7 +164,7 @@ let package = Package(
         .executableTarget(
             name: "bridge-examples",
             dependencies: [
-                "MediaBridge",
+                "BridgeCommands", "MediaBridge",
                 argumentParser,
                 unixSignals,
             ],

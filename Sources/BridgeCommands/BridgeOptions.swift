@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import MediaBasics
 package import MediaBridge
 
 /// The options of all commands that run a bridge.
@@ -91,6 +92,15 @@ struct BridgeOptions: ParsableArguments {
                 throw ValidationError("\(error)")
             }
         }
+    }
+
+    /// Checks the options that need a pipeline file.
+    func check(hasFile: Bool) throws {
+        guard !hasFile else { return }
+        if untrusted != nil, capture == nil {
+            throw ValidationError("--untrusted requires a pipeline file or --capture")
+        }
+        if !settings.isEmpty { throw ValidationError("--set requires a pipeline file") }
     }
 
     /// Returns the plan for a pipeline file and the options. Without a capture it uses a device
@@ -246,8 +256,7 @@ struct Confinement {
     /// file, whose path may be relative to the previous directory.
     func moveInside() throws(PipelineError) {
         guard chdir(directory) == 0 else {
-            throw PipelineError(
-                .notFound, message: "\(directory): \(String(cString: strerror(errno)))")
+            throw PipelineError(.notFound, message: "\(directory): \(systemErrorText())")
         }
     }
 }

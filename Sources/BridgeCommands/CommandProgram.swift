@@ -1,5 +1,6 @@
 package import ArgumentParser
 internal import Glibc
+internal import MediaBasics
 package import MediaBridge
 internal import Synchronization
 internal import UnixSignals
@@ -40,6 +41,7 @@ extension CommandConfiguration {
 extension AsyncParsableCommand {
     /// Runs the command that the process's arguments name, and exits with its status if it fails.
     package static func runProgram() async {
+        if let name = configuration.commandName { Terminal.program.withLock { $0 = name } }
         // A write to a closed pipe or beyond a size limit must fail in the file sink, not end the
         // process.
         signal(SIGPIPE, SIG_IGN)
@@ -69,14 +71,12 @@ extension AsyncParsableCommand {
                 try command.run()
             }
             return nil
-        } catch let error as PipelineError {
-            Terminal.complain(error)
-            return ExitCode(1)
-        } catch let error as EngineError {
+        } catch {
+            guard error is PipelineError || error is EngineError || error is FrameError else {
+                return error
+            }
             Terminal.say("\(error)")
             return ExitCode(1)
-        } catch {
-            return error
         }
     }
 }
@@ -144,9 +144,8 @@ package enum NetworkProgram {
             execvp(name, &arguments)
             error = errno
         }
-        let reason = String(cString: strerror(error))
         throw PipelineError(
-            .notFound, message: "\(name) is needed for \(use): \(reason)",
+            .notFound, message: "\(name) is needed for \(use): \(systemErrorText(error))",
             advice: "apt install \(name), or \"make network\" in a clone of MediaBridge")
     }
 }

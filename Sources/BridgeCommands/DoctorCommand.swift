@@ -25,7 +25,8 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let diagnosis = Diagnosis(files: files)
         if json {
-            print(try ReportPrinter.line(of: JSON(diagnosis)))
+            let json = JSON(ok: diagnosis.isHealthy, checks: diagnosis.findings)
+            print(try ReportPrinter.line(of: json))
         } else {
             for finding in diagnosis.findings { print(line(finding).printable) }
         }
@@ -44,22 +45,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private struct JSON: Encodable {
-        struct Check: Encodable {
-            let name: String
-            let verdict: String
-            let detail: String
-            let advice: String?
-        }
         let ok: Bool
-        let checks: [Check]
-
-        init(_ diagnosis: Diagnosis) {
-            ok = diagnosis.isHealthy
-            checks = diagnosis.findings.map {
-                Check(
-                    name: $0.name, verdict: $0.verdict.rawValue, detail: $0.detail,
-                    advice: $0.advice)
-            }
-        }
+        let checks: [Diagnosis.Finding]
     }
 }

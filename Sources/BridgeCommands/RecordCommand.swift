@@ -132,12 +132,7 @@ struct RecordCommand: AsyncParsableCommand {
         if paths.count == 2, (try? RecordingContainer(path: paths[0])) != nil {
             throw ValidationError("Give one recording, not \(paths[0]) and \(paths[1])")
         }
-        if paths.count == 1, !options.settings.isEmpty {
-            throw ValidationError("--set requires a pipeline file")
-        }
-        if options.untrusted != nil, paths.count == 1, options.capture == nil {
-            throw ValidationError("--untrusted requires a pipeline file or --capture")
-        }
+        try options.check(hasFile: paths.count == 2)
         for (name, size) in [
             ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
             ("--segment-size", segmentSize),

@@ -30,14 +30,9 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var options: BridgeOptions
 
     func validate() throws {
-        if options.untrusted != nil, file == nil, options.capture == nil {
-            throw ValidationError("--untrusted requires a pipeline file or --capture")
-        }
+        try options.check(hasFile: file != nil)
         guard file != nil || options.capture != nil else {
             throw ValidationError("Give a pipeline file or --capture")
-        }
-        if file == nil, !options.settings.isEmpty {
-            throw ValidationError("--set requires a pipeline file")
         }
     }
 

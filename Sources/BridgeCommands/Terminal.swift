@@ -1,11 +1,14 @@
 internal import ArgumentParser
-internal import Dispatch
 internal import Glibc
+internal import MediaBasics
 package import MediaBridge
 internal import Synchronization
 
 /// Writes progress and errors to standard error. Standard output is reserved for reports.
 package enum Terminal {
+    /// The name of the program, in front of messages.
+    static let program = Mutex("gst-bridge")
+
     package static var isInteractive: Bool { isatty(STDERR_FILENO) != 0 }
 
     package static func write(_ text: String) {
@@ -22,7 +25,9 @@ package enum Terminal {
     package static func complain(_ error: PipelineError) { say("\(error)") }
 
     /// Prints one message. Text from elsewhere in it cannot control the terminal.
-    package static func say(_ text: String) { write("gst-bridge: \(text.printable)\n") }
+    package static func say(_ text: String) {
+        write("\(program.withLock { $0 }): \(text.printable)\n")
+    }
 }
 
 /// Formats numbers for output.
@@ -54,7 +59,7 @@ package enum Text {
 /// Prints the messages of a running bridge on a separate queue, because streaming threads must not
 /// wait for a terminal.
 final class DetailPrinter: Sendable {
-    private let queue = DispatchQueue(label: "gst-bridge.details")
+    private let queue = SerialQueue(label: "gst-bridge.details")
     private let state = Mutex(State())
 
     private struct State {
@@ -105,9 +110,7 @@ final class DetailPrinter: Sendable {
     /// Waits until all lines are written, then prints how often warnings were repeated and how many
     /// lines were dropped.
     func end() async {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume() }
-        }
+        await queue.value {}
         let (leftOut, warnings) = state.withLock { ($0.leftOut, $0.warnings) }
         for (text, count) in warnings.sorted(by: { $0.key < $1.key }) where count > 1 {
             Terminal.say("warning, \(count) times in total: \(text)")

@@ -269,7 +269,6 @@ static inline gint mb_get_enum(gpointer object, const gchar *name) {
 }
 
 // Reason: variadic (g_object_set, g_object_get).
-static inline void mb_set_int(gpointer object, const gchar *name, gint value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_string(gpointer object, const gchar *name, const gchar *value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_uint64(gpointer object, const gchar *name, guint64 value) { g_object_set(object, name, value, NULL); }
 static inline void mb_set_caps(gpointer object, const gchar *name, const GstCaps *value) { g_object_set(object, name, value, NULL); }
@@ -326,9 +325,6 @@ static inline gchar *mb_tag_text(const GstTagList *list, const gchar *tag, guint
 static inline GstBuffer *mb_value_buffer(const GValue *value) {
     return GST_VALUE_HOLDS_BUFFER(value) ? gst_value_get_buffer(value) : NULL;
 }
-
-// Reason: macro (GST_VALUE_HOLDS_ARRAY).
-static inline gboolean mb_is_value_array(const GValue *value) { return GST_VALUE_HOLDS_ARRAY(value); }
 
 // Reason: macro (GST_OBJECT_NAME on a factory, whose name never changes).
 static inline const gchar *mb_factory_name(GstElementFactory *factory) { return GST_OBJECT_NAME(factory); }

@@ -1,6 +1,7 @@
 internal import CSandbox
 internal import GStreamerKit
 internal import Glibc
+internal import MediaBasics
 
 /// A Landlock rule set under construction: everything that the kernel's version handles is denied,
 /// except what is allowed explicitly.
@@ -82,6 +83,6 @@ struct LandlockRules: ~Copyable {
     private static func failure(_ what: String, _ number: Int32) -> PipelineError {
         PipelineError(
             .sandboxUnavailable,
-            message: "Landlock refuses \(what): \(String(cString: strerror(number)))")
+            message: "Landlock refuses \(what): \(systemErrorText(number))")
     }
 }

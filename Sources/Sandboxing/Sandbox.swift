@@ -1,6 +1,7 @@
 internal import CSandbox
 public import GStreamerKit
 internal import Glibc
+internal import MediaBasics
 
 /// Confines a process permanently, even against a malicious pipeline string, plugin or damaged
 /// file: files are written in one directory only, and no socket is opened.
@@ -34,7 +35,7 @@ public struct Sandbox: Sendable {
     public init(directory: String) throws(PipelineError) {
         guard let path = realpath(directory, nil) else {
             throw PipelineError(
-                .notFound, message: "\(directory): \(String(cString: strerror(errno)))",
+                .notFound, message: "\(directory): \(systemErrorText())",
                 advice: "create the directory first: mkdir \(directory)")
         }
         defer { free(path) }
@@ -140,7 +141,7 @@ public struct Sandbox: Sendable {
         guard status < 0 else { return }
         throw PipelineError(
             .sandboxUnavailable,
-            message: "the kernel refuses \(what): \(String(cString: strerror(-status)))")
+            message: "the kernel refuses \(what): \(systemErrorText(-status))")
     }
 }
 
@@ -176,7 +177,7 @@ extension Sandbox {
         execve(program, argv, envp)
         throw PipelineError(
             .sandboxUnavailable,
-            message: "cannot restart inside the sandbox: \(String(cString: strerror(errno)))")
+            message: "cannot restart inside the sandbox: \(systemErrorText())")
     }
 
     /// The standard descriptors of a terminal share one description that is open for reading and

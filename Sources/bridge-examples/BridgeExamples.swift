@@ -1,6 +1,5 @@
 import ArgumentParser
-import Glibc
-import MediaBridge
+import BridgeCommands
 
 /// The samples that users of RTC SDKs try first. Each is a separate file to read and copy from: the
 /// class as it would be written for such an SDK, followed by the few lines that use it.
@@ -28,35 +27,5 @@ struct BridgeExamples: AsyncParsableCommand {
             CustomAudioSource.self,
         ])
 
-    static func main() async {
-        // A write to a closed pipe or beyond a size limit must fail in the file sink, not end the
-        // process.
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
-        let failure = await failure()
-        // The process must not end while a pipeline is still being freed.
-        await GStreamer.teardown()
-        if let failure { Self.exit(withError: failure) }
-    }
-
-    /// Runs the command.
-    ///
-    /// - Returns: The error it failed with, or another exit condition; `nil` for success.
-    private static func failure() async -> (any Error)? {
-        do {
-            var command = try parseAsRoot()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
-            return nil
-        } catch {
-            guard error is PipelineError || error is EngineError || error is FrameError else {
-                return error
-            }
-            Terminal.say("\(error)")
-            return ExitCode(1)
-        }
-    }
+    static func main() async { await runProgram() }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BridgeCommands
 import MediaBridge
 
 /// Switches from one camera to another and back during a recording.

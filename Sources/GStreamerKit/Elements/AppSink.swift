@@ -129,16 +129,7 @@ package final class AppSink: Sendable {
     /// query bypasses the sink itself, because a sink without pacing reports that nothing is live.
     /// Safe on a streaming thread.
     package func upstreamLatency() -> (isLive: Bool, latency: ClockTime) {
-        let none = (isLive: false, latency: ClockTime(nanoseconds: 0))
-        guard let pad = element.pad("sink"), let query = gst_query_new_latency() else {
-            return none
-        }
-        defer { gst_query_unref(query) }
-        guard gst_pad_peer_query(pad.pointer, query) != 0 else { return none }
-        var live: gboolean = 0
-        var minimum: GstClockTime = 0
-        gst_query_parse_latency(query, &live, &minimum, nil)
-        return (live != 0, ClockTime(minimum) ?? none.latency)
+        element.pad("sink")?.latency(ofPeer: true) ?? (false, ClockTime(nanoseconds: 0))
     }
 
     /// The caps that the elements upstream could produce; `nil` if the sink is not linked yet.
@@ -159,19 +150,37 @@ package final class AppSink: Sendable {
 
     /// Lets the elements upstream write into memory of those behind `source`, as elements of one
     /// pipeline do: a display then copies no picture. Memory is lent while the pipeline of `source`
-    /// is at READY or higher.
+    /// is at READY or higher. Call it before data flows.
     package func forwardAllocationQueries(to source: AppSource) {
         guard let pad = element.pad("sink"), let other = source.element.pad("src") else { return }
-        pad.forwardAllocationQueries(to: other, through: source.queries)
+        let gate = source.queries
+        PadFunctions.of(pad).answerQueries(of: GST_QUERY_ALLOCATION) { query in
+            var caps: UnsafeMutablePointer<GstCaps>?
+            gst_query_parse_allocation(query, &caps, nil)
+            guard let caps else { return false }
+            // Frames that will be converted do not fit into the elements' memory: some elements
+            // return the size for their own format.
+            return gate.admitAllocationQuery {
+                gst_pad_peer_query_accept_caps(other.pointer, caps) != 0
+                    && gst_pad_peer_query(other.pointer, query) != 0
+            }
+        }
     }
 
-    /// Answers caps queries in place of the sink.
+    /// Answers caps queries in place of the sink. Call it before data flows.
     ///
     /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
     ///   querying element; `nil` if there is no filter. If it returns `nil`, the sink answers. It
     ///   runs on the thread of the querying element and must not block.
     package func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
-        element.pad("sink")?.answerCapsQueries(answer)
+        guard let pad = element.pad("sink") else { return }
+        PadFunctions.of(pad).answerQueries(of: GST_QUERY_CAPS) { query in
+            var filter: UnsafeMutablePointer<GstCaps>?
+            gst_query_parse_caps(query, &filter)
+            guard let answer = answer(filter.map { Caps(retaining: $0) }) else { return false }
+            gst_query_set_caps_result(query, answer.pointer)
+            return true
+        }
     }
 
     /// Asks the elements in front for a key frame. An encoder makes one; a receiver of RTP asks the

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class AppSource: Sendable {
     /// The element, for its properties and pads.
     package let element: Element
-    let keyFrameWish = KeyFrameWish()
+    private let keyFrames = KeyFrames()
     /// Admits the queries of other pipelines' streaming threads.
     let queries: QueryGate
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
@@ -73,22 +73,16 @@ package final class AppSource: Sendable {
     /// payloader or sink. Buffers that pass this pad are written. `nil` if this pad is next to the
     /// source, so that every buffer that leaves the source is written, or if nothing is linked.
     package var farEnd: Pad? {
-        let next = element.pad("src")?.peer
-        let end = lastPad(from: next)
-        return end.map(\.pointer) == next.map(\.pointer) ? nil : end
-    }
-
-    private func lastPad(from first: Pad?) -> Pad? {
-        var pad = first
+        guard let first = element.pad("src")?.peer else { return nil }
+        var end = first
         for _ in 0..<256 {
-            guard let here = pad, let element = here.element else { return pad }
-            let ends = ["Muxer", "Sink", "Payloader"].contains { element.klass.contains($0) }
-            guard !ends, element.mainSinkPad != nil, let source = element.pad("src"),
-                let next = source.peer
-            else { return here }
-            pad = next
+            guard let element = end.element, element.mainSinkPad != nil,
+                !["Muxer", "Sink", "Payloader"].contains(where: element.klass.contains),
+                let next = element.pad("src")?.peer
+            else { break }
+            end = next
         }
-        return pad
+        return end.pointer == first.pointer ? nil : end
     }
 
     /// Whether the source's buffers are encoded or muxed on their way, so that their format and
@@ -120,13 +114,8 @@ package final class AppSource: Sendable {
 
     /// Returns the first element downstream of the source that satisfies the predicate.
     func first(where isSo: (Element) -> Bool) -> Element? {
-        var pad = element.pad("src")?.peer
-        for _ in 0..<256 {
-            guard let element = pad?.element else { return nil }
-            if isSo(element) { return element }
-            pad = element.pad("src")?.peer
-        }
-        return nil
+        sequence(first: element) { $0.pad("src")?.peer?.element }.dropFirst().prefix(256)
+            .first(where: isSo)
     }
 
     /// The element directly downstream of the source; `nil` if nothing is linked.
@@ -189,10 +178,11 @@ extension AppSource {
     /// long as the source lives.
     package func forceKeyFrames(every interval: ClockTime) {
         guard interval.nanoseconds > 0 else { return }
-        let keys = KeyFrames(interval: interval.raw, wish: keyFrameWish)
-        element.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+        element.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { [keyFrames] pad, info in
             // The event precedes the buffer on its way to the encoder.
-            if let time = gst_pad_probe_info_get_buffer(info)?.pointee.pts, keys.isDue(at: time) {
+            if let time = gst_pad_probe_info_get_buffer(info)?.pointee.pts,
+                keyFrames.isDue(at: time, every: interval.raw)
+            {
                 gst_pad_push_event(
                     pad,
                     gst_video_event_new_downstream_force_key_unit(
@@ -204,53 +194,37 @@ extension AppSource {
 
     /// Makes the first frame at or after `time` a key frame too. Requires
     /// ``forceKeyFrames(every:)``. A new request replaces a pending one. Thread: any.
-    package func forceKeyFrame(from time: ClockTime) { keyFrameWish.set(time) }
+    package func forceKeyFrame(from time: ClockTime) { keyFrames.request(from: time) }
+}
 
-    /// Sendable: used only on the source's streaming thread.
-    private final class KeyFrames: @unchecked Sendable {
-        let interval: GstClockTime
-        private let wish: KeyFrameWish
-        private var next: GstClockTime?
+/// Decides which frames are key frames: regular ones, and those that were requested.
+private final class KeyFrames: Sendable {
+    private struct State {
+        var next: GstClockTime?
+        /// The time from which on a key frame was requested; `.max` if none was.
+        var requested = GstClockTime.max
+    }
+    private let state = Mutex(State())
 
-        init(interval: GstClockTime, wish: KeyFrameWish) {
-            self.interval = interval
-            self.wish = wish
-        }
+    func request(from time: ClockTime) { state.withLock { $0.requested = time.raw } }
 
-        func isDue(at time: GstClockTime) -> Bool {
-            guard time != ClockTime.none else { return false }
-            let isWished = wish.isFulfilled(at: time)
-            guard let due = next else {
+    func isDue(at time: GstClockTime, every interval: GstClockTime) -> Bool {
+        guard time != ClockTime.none else { return false }
+        return state.withLock { state in
+            let isRequested = time >= state.requested
+            if isRequested { state.requested = .max }
+            guard let due = state.next else {
                 // The first is a key frame anyway. Asked for, it would be the last one: GStreamer 1.22 takes its
                 // time before x264enc's shift of 1000 hours for that of a request, and requests of earlier times
                 // for too many (gst_video_encoder_chain: "Not requesting another key unit").
-                next = time &+ interval
+                state.next = time &+ interval
                 return false
             }
-            if isWished {
-                next = time &+ interval
-                return true
-            }
-            guard time >= due else { return false }
-            next = due &+ ((time - due) / interval + 1) &* interval
+            guard isRequested || time >= due else { return false }
+            state.next =
+                isRequested
+                ? time &+ interval : due &+ ((time - due) / interval + 1) &* interval
             return true
         }
-    }
-}
-
-/// A pending request for one key frame, at or after a given time.
-final class KeyFrameWish: Sendable {
-    private let due = Atomic<GstClockTime>(.max)
-
-    func set(_ time: ClockTime) { due.store(time.raw, ordering: .relaxed) }
-
-    /// Returns whether the frame at `time` is the requested one, and clears the request if so.
-    func isFulfilled(at time: GstClockTime) -> Bool {
-        let wanted = due.load(ordering: .relaxed)
-        guard time >= wanted else { return false }
-        // A request that was made meanwhile is kept.
-        return due.compareExchange(
-            expected: wanted, desired: .max, ordering: .relaxed
-        ).exchanged
     }
 }

@@ -31,11 +31,16 @@ package final class ElementChain: Sendable {
             /// The buffers before the last one, from elements that output several for one input.
             var earlier: [HeldBuffer] = []
 
-            mutating func put(_ buffer: consuming Buffer) {
-                if let before = self.buffer.take(), let caps {
-                    earlier.append(HeldBuffer(before, caps))
-                }
-                self.buffer = consume buffer
+            /// Moves the last buffer to the earlier ones.
+            mutating func shelve() {
+                if let before = buffer.take(), let caps { earlier.append(HeldBuffer(before, caps)) }
+            }
+
+            /// Returns all buffers, and keeps none.
+            mutating func takeAll() -> [HeldBuffer] {
+                shelve()
+                defer { earlier = [] }
+                return earlier
             }
         }
         let slot = Mutex(Slot())
@@ -84,7 +89,10 @@ package final class ElementChain: Sendable {
             { pad, _, buffer in
                 guard let pad, let buffer else { return GST_FLOW_ERROR }
                 let result = Buffer(adopting: buffer)
-                ElementChain.outlet(of: pad)?.slot.withLock { $0.put(result.retained()) }
+                ElementChain.outlet(of: pad)?.slot.withLock { slot in
+                    slot.shelve()
+                    slot.buffer = result.retained()
+                }
                 return GST_FLOW_OK
             },
             { pad, _, event in
@@ -94,9 +102,7 @@ package final class ElementChain: Sendable {
                     gst_event_parse_caps(event, &caps)
                     let held = caps.map { Caps(retaining: $0) }
                     ElementChain.outlet(of: pad)?.slot.withLock { slot in
-                        if let before = slot.buffer.take(), let caps = slot.caps {
-                            slot.earlier.append(HeldBuffer(before, caps))
-                        }
+                        slot.shelve()
                         slot.caps = held
                     }
                 }
@@ -183,10 +189,7 @@ package final class ElementChain: Sendable {
         var flow = GST_FLOW_ERROR
         // The output is taken under the same lock; otherwise a concurrent caller could take it.
         let result = state.withLock { state -> BufferWithCaps? in
-            if state.caps?.identity != caps.identity { start(&state, caps) }
-            if let taken = pending.take() {
-                flow = gst_pad_push(state.parts.entry, taken.release())
-            }
+            if let taken = pending.take() { flow = push(taken, caps, after: nil, &state) }
             return outlet.slot.withLock { slot -> BufferWithCaps? in
                 slot.earlier = []
                 guard let buffer = slot.buffer.take(), let caps = slot.caps else { return nil }
@@ -221,20 +224,8 @@ package final class ElementChain: Sendable {
         var pending: Buffer? = buffer
         var flow = GST_FLOW_ERROR
         let output = state.withLock { state -> [HeldBuffer] in
-            if state.caps?.identity != caps.identity { start(&state, caps) }
-            if let gap {
-                gst_pad_push_event(
-                    state.parts.entry, gst_event_new_gap(gap.time.raw, gap.duration.raw))
-            }
-            if let taken = pending.take() {
-                flow = gst_pad_push(state.parts.entry, taken.release())
-            }
-            let output = takeAll()
-            // Messages that the elements post during processing are not used.
-            if flow == GST_FLOW_OK {
-                while let message = gst_bus_pop(state.parts.bus) { gst_message_unref(message) }
-            }
-            return output
+            if let taken = pending.take() { flow = push(taken, caps, after: gap, &state) }
+            return outlet.slot.withLock { $0.takeAll() }
         }
         guard flow == GST_FLOW_OK else { throw failure(caps, flow) }
         return output
@@ -245,19 +236,22 @@ package final class ElementChain: Sendable {
         state.withLock { state in
             guard state.hasStarted else { return [] }
             gst_pad_push_event(state.parts.entry, gst_event_new_eos())
-            return takeAll()
+            return outlet.slot.withLock { $0.takeAll() }
         }
     }
 
-    private func takeAll() -> [HeldBuffer] {
-        outlet.slot.withLock { slot in
-            var output = slot.earlier
-            slot.earlier = []
-            if let last = slot.buffer.take(), let caps = slot.caps {
-                output.append(HeldBuffer(last, caps))
-            }
-            return output
+    private func push(
+        _ buffer: consuming Buffer, _ caps: Caps,
+        after gap: (time: ClockTime, duration: ClockTime)?, _ state: inout State
+    ) -> GstFlowReturn {
+        // What the elements posted about earlier buffers.
+        while let message = gst_bus_pop(state.parts.bus) { gst_message_unref(message) }
+        if state.caps?.identity != caps.identity { start(&state, caps) }
+        if let gap {
+            gst_pad_push_event(
+                state.parts.entry, gst_event_new_gap(gap.time.raw, gap.duration.raw))
         }
+        return gst_pad_push(state.parts.entry, buffer.release())
     }
 
     /// Sets a property of an element in the chain.

@@ -50,8 +50,7 @@ extension Pad {
     package func filterNumbers(
         ofExtension id: Int, _ isNew: @escaping @Sendable (UInt16) -> Bool
     ) {
-        let filter = NumberFilter(id: UInt8(truncatingIfNeeded: id), isNew: isNew)
-        self.filter { filter.passes($0) }
+        filter { $0.passes(extension: id, isNew) }
     }
 }
 
@@ -107,28 +106,25 @@ private struct PacketHeader {
     }
 }
 
-private struct NumberFilter: Sendable {
-    let id: UInt8
-    let isNew: @Sendable (UInt16) -> Bool
-
+extension UnsafeMutablePointer<GstBuffer> {
     /// False if the packet has a number that is not new and cannot be removed.
-    func passes(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-        guard let header = PacketHeader(buffer), let place = header.extensionPlace,
-            buffer.word(at: place) == 0xbede
+    fileprivate func passes(extension wanted: Int, _ isNew: (UInt16) -> Bool) -> Bool {
+        guard let header = PacketHeader(self), let place = header.extensionPlace,
+            word(at: place) == 0xbede
         else { return true }
         var (at, isFirst) = (place + 4, true)
-        while at < header.size, let pair = buffer.word(at: at) {
-            let (id, length) = (UInt8(pair >> 12), Int(pair >> 8 & 0x0f) + 1)
+        while at < header.size, let pair = word(at: at) {
+            let (id, length) = (Int(pair >> 12), Int(pair >> 8 & 0x0f) + 1)
             if id == 15 { break }
             if id == 0 {
                 at += 1
                 continue
             }
-            if id == self.id {
-                let number = length == 2 && isFirst ? buffer.word(at: at + 1) : nil
+            if id == wanted {
+                let number = length == 2 && isFirst ? word(at: at + 1) : nil
                 isFirst = false
                 let end = min(header.size, at + 1 + length)
-                if number.map(isNew) != true, !clear(buffer, at, end) { return false }
+                if number.map(isNew) != true, !clear(at, end) { return false }
             }
             at += 1 + length
         }
@@ -136,16 +132,11 @@ private struct NumberFilter: Sendable {
     }
 
     /// Turns bytes into padding; false if they cannot be changed.
-    private func clear(
-        _ buffer: UnsafeMutablePointer<GstBuffer>, _ start: Int, _ end: Int
-    ) -> Bool {
-        gst_mini_object_is_writable(buffer.cast()) != 0
-            && gst_buffer_memset(buffer, gsize(start), 0, gsize(end - start))
-                == gsize(end - start)
+    private func clear(_ start: Int, _ end: Int) -> Bool {
+        gst_mini_object_is_writable(cast()) != 0
+            && gst_buffer_memset(self, gsize(start), 0, gsize(end - start)) == gsize(end - start)
     }
-}
 
-extension UnsafeMutablePointer<GstBuffer> {
     /// Two bytes, the higher one first; `nil` beyond the end.
     fileprivate func word(at offset: Int) -> UInt16? {
         var bytes: (UInt8, UInt8) = (0, 0)

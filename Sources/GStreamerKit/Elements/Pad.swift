@@ -72,14 +72,18 @@ package final class Pad: @unchecked Sendable {
         return gst_pad_peer_query_caps(pointer, caps?.pointer).map { Caps(adopting: $0) }
     }
 
-    /// Whether the element reports in a latency query that it is live; `nil` if it does not answer.
-    var isLive: Bool? {
+    /// Queries whether the element of the pad, or of its peer, is live, and its minimum latency; `nil`
+    /// if it does not answer.
+    func latency(ofPeer: Bool = false) -> (isLive: Bool, latency: ClockTime)? {
         guard let query = gst_query_new_latency() else { return nil }
         defer { gst_query_unref(query) }
-        guard gst_pad_query(pointer, query) != 0 else { return nil }
+        let isAnswered =
+            ofPeer ? gst_pad_peer_query(pointer, query) : gst_pad_query(pointer, query)
+        guard isAnswered != 0 else { return nil }
         var live: gboolean = 0
-        gst_query_parse_latency(query, &live, nil, nil)
-        return live != 0
+        var minimum: GstClockTime = 0
+        gst_query_parse_latency(query, &live, &minimum, nil)
+        return (live != 0, ClockTime(minimum) ?? ClockTime(nanoseconds: 0))
     }
 
     /// Links this source pad to a sink pad.

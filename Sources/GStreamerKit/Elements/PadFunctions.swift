@@ -92,42 +92,6 @@ final class PadFunctions: @unchecked Sendable {
 
 // MARK: Queries
 
-extension Pad {
-    /// Answers caps queries on this sink pad with `answer` instead of passing them to the element.
-    /// `answer` runs on the thread of the querying element and must not block. Everything that it
-    /// captures lives as long as the pad. Call it before data flows.
-    ///
-    /// - Parameter answer: Receives the filter caps of the query, in the order of preference of the
-    ///   querying element; `nil` if there is no filter. If it returns `nil`, the element answers
-    ///   the query.
-    func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
-        PadFunctions.of(self).answerQueries(of: GST_QUERY_CAPS) { query in
-            var filter: UnsafeMutablePointer<GstCaps>?
-            gst_query_parse_caps(query, &filter)
-            guard let answer = answer(filter.map { Caps(retaining: $0) }) else { return false }
-            gst_query_set_caps_result(query, answer.pointer)
-            return true
-        }
-    }
-
-    /// Forwards allocation queries on this sink pad to the elements after `source`, a source pad of
-    /// another pipeline, if `gate` admits them and those elements accept the caps: frames that will
-    /// be converted do not fit into the elements' memory, because some elements return the size for
-    /// their own format. If no element there answers, this pad's element does. The pad retains
-    /// `source` and `gate`. Call it before data flows.
-    func forwardAllocationQueries(to source: Pad, through gate: QueryGate) {
-        PadFunctions.of(self).answerQueries(of: GST_QUERY_ALLOCATION) { query in
-            var caps: UnsafeMutablePointer<GstCaps>?
-            gst_query_parse_allocation(query, &caps, nil)
-            guard let caps else { return false }
-            return gate.admitAllocationQuery {
-                gst_pad_peer_query_accept_caps(source.pointer, caps) != 0
-                    && gst_pad_peer_query(source.pointer, query) != 0
-            }
-        }
-    }
-}
-
 /// Admits queries of other pipelines' streaming threads to the elements of a pipeline.
 ///
 /// Elements expect an allocation query only from READY on, when their device is open: some crash
@@ -181,18 +145,11 @@ final class QueryGate: Sendable {
 // MARK: Events
 
 extension Pad {
-    /// Calls `body` for every event on this sink pad, on the streaming thread. `body` must return at
-    /// once; the event is valid only during the call. Everything that `body` captures lives as long
-    /// as the pad. Call it before data flows.
-    func onEvent(_ body: @escaping @Sendable (UnsafeMutablePointer<GstEvent>) -> Void) {
-        PadFunctions.of(self).onEvent(body)
-    }
-
     /// Calls `body` with the tags that reach this sink pad, on the streaming thread and before the
     /// buffers that follow: it must return at once. Everything that `body` captures lives as long
     /// as the pad. Call it before data flows.
     package func onTags(_ body: @escaping @Sendable (Tags) -> Void) {
-        onEvent { event in
+        PadFunctions.of(self).onEvent { event in
             if event.pointee.type == GST_EVENT_TAG { body(Tags(retaining: event)) }
         }
     }
@@ -202,7 +159,7 @@ extension Pad {
     /// follow: it must return at once. Everything that `body` captures lives as long as the pad.
     /// Call it before data flows.
     package func onOrientation(_ body: @escaping @Sendable (ImageOrientation) -> Void) {
-        onEvent { event in
+        PadFunctions.of(self).onEvent { event in
             switch event.pointee.type {
             case GST_EVENT_STREAM_START: body(ImageOrientation())
             case GST_EVENT_TAG:

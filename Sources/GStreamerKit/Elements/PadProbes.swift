@@ -11,13 +11,11 @@ extension Pad {
         ) -> GstPadProbeReturn
 
     /// Adds a probe for all of these types.
-    ///
-    /// - Returns: The id with which the probe can be removed.
     @discardableResult
-    func addProbe(_ types: GstPadProbeType..., body: @escaping Probe) -> gulong {
+    func addProbe(_ types: GstPadProbeType..., body: @escaping Probe) -> PadProbe {
         let context = UnsafeMutablePointer<ProbeContext>.allocate(capacity: 1)
         context.initialize(to: ProbeContext(body: body))
-        return mb_pad_add_probe(
+        let id = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: types.reduce(0) { $0 | $1.rawValue }),
             { pad, info, context in
                 guard let pad, let info,
@@ -30,6 +28,7 @@ extension Pad {
                 context?.deinitialize(count: 1)
                 context?.deallocate()
             })
+        return PadProbe(pad: self, id: id)
     }
 
     /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
@@ -114,41 +113,30 @@ extension Pad {
         }
     }
 
-    /// Drops all buffers of a running time from `end` on, until the limit is removed.
-    func dropBuffers(from end: ClockTime) -> PadLimit {
+    /// Drops all buffers of a running time from `end` on, until the probe is removed.
+    func dropBuffers(from end: ClockTime) -> PadProbe {
         let end = Int64(clamping: end.nanoseconds)
-        let probe = addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+        return addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
             let time = gst_pad_probe_info_get_buffer(info)?.runningTime(at: pad)
             return time.map { $0 < end } ?? true ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
         }
-        return PadLimit(pad: self, probe: probe)
     }
 
-    /// Blocks every buffer at this pad, and with it the streaming thread, until the gate is opened.
-    /// A buffer that has already passed the pad is not affected.
-    func block() -> PadGate {
-        let probe = addProbe(
+    /// Blocks every buffer at this pad, and with it the streaming thread, until the probe is
+    /// removed. A buffer that has already passed the pad is not affected.
+    func block() -> PadProbe {
+        addProbe(
             GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER, GST_PAD_PROBE_TYPE_BUFFER_LIST
         ) { _, _ in GST_PAD_PROBE_OK }
-        return PadGate(pad: self, probe: probe)
     }
 }
 
-/// A running time from which on a pad drops its buffers.
-package struct PadLimit: Sendable {
+/// A probe that can be removed from its pad.
+package struct PadProbe: Sendable {
     fileprivate let pad: Pad
-    fileprivate let probe: gulong
+    fileprivate let id: gulong
 
-    package func remove() { gst_pad_remove_probe(pad.pointer, probe) }
-}
-
-/// A blocking probe on a pad.
-struct PadGate: Sendable {
-    fileprivate let pad: Pad
-    fileprivate let probe: gulong
-
-    /// Removes the block.
-    func open() { gst_pad_remove_probe(pad.pointer, probe) }
+    package func remove() { gst_pad_remove_probe(pad.pointer, id) }
 }
 
 extension UnsafeMutablePointer<GstBuffer> {
@@ -172,13 +160,19 @@ extension UnsafeMutablePointer<GstBuffer> {
     /// Returns the running time in nanoseconds; `nil` if it is unknown. Negative times are returned
     /// too: audio may begin with samples that are to be clipped.
     fileprivate func runningTime(at pad: UnsafeMutablePointer<GstPad>) -> Int64? {
-        let time = pointee.pts
-        guard time != .max, var segment = pad.segment, segment.format == GST_FORMAT_TIME else {
-            return nil
-        }
-        var running: guint64 = 0
+        pad.segment?.runningTime(of: pointee.pts)
+    }
+}
+
+extension GstSegment {
+    /// Returns a time of the stream as running time, in nanoseconds; negative before the segment's
+    /// start. `nil` if there is no time, or if the segment's format is not time.
+    func runningTime(of time: GstClockTime) -> Int64? {
+        guard time != .max, format == GST_FORMAT_TIME else { return nil }
+        var (segment, running) = (self, guint64(0))
         let sign = gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, time, &running)
-        return sign == 0 ? nil : Int64(sign) * Int64(clamping: running)
+        guard sign != 0, running <= guint64(Int64.max) else { return nil }
+        return Int64(sign) * Int64(running)
     }
 }
 

@@ -28,17 +28,12 @@ package struct ClockTime: Hashable, Comparable, Sendable {
 public enum SharedClock {
     /// The clock's time now, as GStreamer counts it.
     package static var now: ClockTime {
-        ClockTime(nanoseconds: UInt64(gst_clock_get_time(clock.pointer)))
+        ClockTime(nanoseconds: UInt64(gst_clock_get_time(clock)))
     }
 
-    static let clock = ClockHandle()
-
-    /// Sendable: a GstClock is thread-safe, and the pointer never changes.
-    struct ClockHandle: @unchecked Sendable {
-        let pointer: UnsafeMutablePointer<GstClock>
-        init() {
-            try? GStreamer.initialize()
-            pointer = gst_system_clock_obtain()
-        }
-    }
+    /// Not isolated: a GstClock is thread-safe.
+    nonisolated(unsafe) static let clock: UnsafeMutablePointer<GstClock> = {
+        try? GStreamer.initialize()
+        return gst_system_clock_obtain()
+    }()
 }

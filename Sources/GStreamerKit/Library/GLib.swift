@@ -93,13 +93,9 @@ func iteratedObjects<T>(
 
 /// Returns the data of the nodes of a list, in order.
 func items(of list: UnsafePointer<GList>?) -> [UnsafeMutableRawPointer] {
-    var items: [UnsafeMutableRawPointer] = []
-    var next = list
-    while let node = next?.pointee {
-        if let data = node.data { items.append(data) }
-        next = UnsafePointer(node.next)
-    }
-    return items
+    guard let list else { return [] }
+    return sequence(first: list) { $0.pointee.next.map { UnsafePointer($0) } }
+        .compactMap(\.pointee.data)
 }
 
 /// Copies a list of strings that ends with a null pointer, and frees it; `nil` gives no strings.

@@ -163,17 +163,16 @@ package final class ControlQueue: Sendable {
         _ body: @escaping @Sendable () -> R, within deadline: Duration
     ) -> Once<R> {
         let once = Once<R>()
-        once.expire(after: allowed(deadline)) { [self] in isStuck.store(true, ordering: .relaxed) }
+        let isStuck = isStuck.load(ordering: .relaxed)
+        once.expire(after: isStuck ? min(deadline, Self.deadlineWhileStuck) : deadline) { [self] in
+            self.isStuck.store(true, ordering: .relaxed)
+        }
         post { [self] in
             let result = body()
-            isStuck.store(false, ordering: .relaxed)
+            self.isStuck.store(false, ordering: .relaxed)
             once.resume(result)
         }
         return once
-    }
-
-    private func allowed(_ deadline: Duration) -> Duration {
-        isStuck.load(ordering: .relaxed) ? min(deadline, Self.deadlineWhileStuck) : deadline
     }
 
     /// Enqueues `body` and returns at once. ``GStreamer/waitForTeardown(deadline:)`` waits until it

@@ -169,30 +169,14 @@ extension PipelineError: CustomStringConvertible {
 
     /// Returns the text without types of fields, and with long lists and caps shortened.
     private static func brief(_ text: String) -> String {
-        var result = text
-        for type in ["string", "int", "fraction", "boolean", "buffer", "bitmask", "uint", "double"]
-        {
-            result = result.replacing("(\(type))", with: "")
-        }
-        result = shortenLists(result)
+        let result =
+            text
+            .replacing(/\((string|int|fraction|boolean|buffer|bitmask|uint|double)\)/, with: "")
+            // `{ A, B, C, D, E, F }` becomes `{ A, B, C, … }`.
+            .replacing(/\{([^,}]*,[^,}]*,[^,}]*)(?:,[^,}]*){2,}\}/) { "{\($0.1), … }" }
         let limit = 700
         guard result.count > limit else { return result }
         return "\(result.prefix(limit * 2 / 3)) … \(result.suffix(limit / 3))"
-    }
-
-    /// Shortens `{ A, B, C, D, E, F }` to `{ A, B, C, … }`.
-    private static func shortenLists(_ text: String) -> String {
-        var result = ""
-        var rest = text[...]
-        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            let items = rest[rest.index(after: open)..<close].split(separator: ",")
-            result += rest[..<open]
-            result +=
-                items.count > 4
-                ? "{\(items.prefix(3).joined(separator: ",")), … }" : rest[open...close]
-            rest = rest[rest.index(after: close)...]
-        }
-        return result + rest
     }
 }
 

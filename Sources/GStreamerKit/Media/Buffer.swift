@@ -46,18 +46,10 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         return pointer
     }
 
-    /// The context of a destroy-notify, which calls it once.
-    private final class Release: Sendable {
-        private let call: @Sendable () -> Void
-        private init(_ call: @escaping @Sendable () -> Void) { self.call = call }
-
-        static func context(_ call: @escaping @Sendable () -> Void) -> UnsafeMutableRawPointer {
-            Unmanaged.passRetained(Release(call)).toOpaque()
-        }
-
-        static let notify: @Sendable @convention(c) (gpointer?) -> Void = { context in
-            if let context { Unmanaged<Release>.fromOpaque(context).takeRetainedValue().call() }
-        }
+    /// The destroy-notify of a ``SignalListener``, which it calls.
+    private static let notify: @Sendable @convention(c) (gpointer?) -> Void = { context in
+        SignalListener<Void>.call(context, ())
+        SignalRelease.destroy(context)
     }
 
     /// Wraps memory without a copy.
@@ -74,7 +66,7 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         _ = try? GStreamer.initialize()
         let pointer = mb_buffer_new_wrapped(
             readOnly ? GST_MEMORY_FLAG_READONLY : GstMemoryFlags(rawValue: 0), bytes.baseAddress,
-            gsize(bytes.count), Release.context(release), Release.notify)
+            gsize(bytes.count), SignalListener<Void>.context(release), notify)
         return Buffer(adopting: pointer!)
     }
 
@@ -170,7 +162,7 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         // GStreamer's allocators do not exist before it is initialised.
         _ = try? GStreamer.initialize()
         mb_buffer_attach(
-            copy.pointer, Self.trackingQuark, Release.context(release), Release.notify)
+            copy.pointer, Self.trackingQuark, SignalListener<Void>.context(release), Self.notify)
         return copy
     }
 
@@ -386,14 +378,8 @@ package struct Sample: ~Copyable {
 
     private func running(_ time: (GstBuffer) -> GstClockTime) -> Int64? {
         guard let buffer = gst_sample_get_buffer(pointer),
-            case let time = time(buffer.pointee), time != ClockTime.none,
-            let segment = gst_sample_get_segment(pointer),
-            segment.pointee.format == GST_FORMAT_TIME
+            let segment = gst_sample_get_segment(pointer)
         else { return nil }
-        var running: guint64 = 0
-        let sign = gst_segment_to_running_time_full(
-            segment, GST_FORMAT_TIME, time, &running)
-        guard sign != 0, running <= guint64(Int64.max) else { return nil }
-        return sign < 0 ? -Int64(running) : Int64(running)
+        return segment.pointee.runningTime(of: time(buffer.pointee))
     }
 }

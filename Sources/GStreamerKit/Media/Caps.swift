@@ -45,10 +45,11 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 
     /// The media types of all structures; empty for ANY.
     package var mediaTypes: [String] {
-        (0..<gst_caps_get_size(pointer)).compactMap { index in
-            gst_caps_get_structure(pointer, index).flatMap { gst_structure_get_name($0) }
-                .map { String(cString: $0) }
-        }
+        structures.compactMap { gst_structure_get_name($0).map { String(cString: $0) } }
+    }
+
+    private var structures: [UnsafeMutablePointer<GstStructure>] {
+        (0..<gst_caps_get_size(pointer)).compactMap { gst_caps_get_structure(pointer, $0) }
     }
 
     /// The first structure; `nil` if there is none.
@@ -222,10 +223,7 @@ extension Caps {
 
     /// The names of the fields of all structures.
     private var fields: Set<String> {
-        let structures = (0..<gst_caps_get_size(pointer)).compactMap {
-            gst_caps_get_structure(pointer, $0)
-        }
-        return Set(structures.flatMap { Self.fields(of: $0) })
+        Set(structures.flatMap { Self.fields(of: $0) })
     }
 
     private static func fields(of structure: UnsafeMutablePointer<GstStructure>) -> [String] {
@@ -249,7 +247,11 @@ extension Caps {
         guard let structure, let value = gst_structure_get_value(structure, "codec_data"),
             let boxed = mb_value_buffer(value)
         else { return nil }
-        return Self.bytes(of: boxed)
+        var bytes = [UInt8](repeating: 0, count: Int(gst_buffer_get_size(boxed)))
+        let count = bytes.withUnsafeMutableBytes {
+            gst_buffer_extract(boxed, 0, $0.baseAddress, gsize($0.count))
+        }
+        return Int(count) == bytes.count ? bytes : nil
     }
 
     /// Width and height in the first structure, in pixels; `nil` unless both are present.
@@ -282,15 +284,6 @@ extension Caps {
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
-
-    /// Returns a copy of the bytes of a buffer in a field.
-    static func bytes(of buffer: UnsafeMutablePointer<GstBuffer>) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: Int(gst_buffer_get_size(buffer)))
-        let count = bytes.withUnsafeMutableBytes {
-            gst_buffer_extract(buffer, 0, $0.baseAddress, gsize($0.count))
-        }
-        return Int(count) == bytes.count ? bytes : nil
-    }
 }
 
 // MARK: Opus
@@ -301,44 +294,14 @@ extension Caps {
     ///
     /// Source: RFC 7845, section 5.1.
     package func withoutOpusPreSkip() -> Caps? {
-        guard mediaType == "audio/x-opus", var headers, let copy = gst_caps_copy(pointer),
-            let structure = gst_caps_get_structure(copy, 0)
+        guard mediaType == "audio/x-opus" else { return nil }
+        var text = Array(description)
+        // "OpusHead" in hexadecimal digits. The pre-skip is at byte 10 of at least 19.
+        guard let header = text.firstRange(of: Array("4f70757348656164")),
+            text[header.lowerBound...].prefix(38).allSatisfy(\.isHexDigit)
         else { return nil }
-        headers[0][Self.preSkip] = 0
-        headers[0][Self.preSkip + 1] = 0
-        var array = GValue()
-        gst_value_array_init(&array, guint(headers.count))
-        defer { g_value_unset(&array) }
-        for header in headers {
-            guard let buffer = Buffer.copying(header) else { continue }
-            var value = GValue()
-            g_value_init(&value, gst_buffer_get_type())
-            g_value_take_boxed(&value, buffer.release())
-            gst_value_array_append_value(&array, &value)
-            g_value_unset(&value)
-        }
-        gst_structure_set_value(structure, "streamheader", &array)
-        return Caps(adopting: copy)
-    }
-
-    /// Byte offset of the pre-skip field in the header.
-    private static let preSkip = 10
-
-    /// The buffers of the `streamheader` field, which a decoder needs first.
-    private var headers: [[UInt8]]? {
-        guard let structure, let value = gst_structure_get_value(structure, "streamheader"),
-            mb_is_value_array(value) != 0
-        else { return nil }
-        let headers = (0..<gst_value_array_get_size(value)).compactMap { index -> [UInt8]? in
-            guard
-                let boxed = gst_value_array_get_value(value, index).flatMap({
-                    g_value_get_boxed($0)
-                })
-            else { return nil }
-            return Self.bytes(of: boxed.assumingMemoryBound(to: GstBuffer.self))
-        }
-        guard let first = headers.first, first.count >= 19 else { return nil }
-        return headers
+        text.replaceSubrange(header.lowerBound + 20..<header.lowerBound + 24, with: "0000")
+        return try? Caps(String(text))
     }
 }
 

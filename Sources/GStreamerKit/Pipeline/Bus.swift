@@ -115,29 +115,20 @@ final class Bus: Sendable {
         case GST_MESSAGE_WARNING: return warning(message)
         case GST_MESSAGE_STREAMS_SELECTED:
             if let source { onStreamsSelected(UInt(bitPattern: source)) }
-            return .other("streams-selected")
         case GST_MESSAGE_ASYNC_DONE: return .asyncDone
         case GST_MESSAGE_LATENCY: return .latencyChanged
-        case GST_MESSAGE_BUFFERING:
-            var percent: gint = 0
-            gst_message_parse_buffering(message, &percent)
-            return .buffering(Int(percent))
         case GST_MESSAGE_STATE_CHANGED:
             guard mb_is_a(source, gst_pipeline_get_type()) != 0 else { return nil }
             var new = GST_STATE_NULL
             gst_message_parse_state_changed(message, nil, &new, nil)
             return PipelineState(rawValue: Int(new.rawValue)).map { .stateChanged($0) }
         case GST_MESSAGE_ELEMENT: return element(message)
-        case GST_MESSAGE_TAG: return FoundTags(message).map { .tags($0) } ?? .other("tag")
+        case GST_MESSAGE_TAG: return FoundTags(message).map { .tags($0) }
         case GST_MESSAGE_PROPERTY_NOTIFY: return .property(PropertyChange(message))
-        case GST_MESSAGE_QOS:
-            noteSkipped(message)
-            return .other("qos")
-        default:
-            return gst_message_type_get_name(message.pointee.type).map {
-                .other(String(cString: $0))
-            }
+        case GST_MESSAGE_QOS: noteSkipped(message)
+        default: break
         }
+        return nil
     }
 
     private func warning(_ message: UnsafeMutablePointer<GstMessage>) -> BusMessage? {
@@ -242,9 +233,6 @@ final class Bus: Sendable {
         {
             detail = Caps(retaining: UnsafeMutablePointer(mutating: caps)).mediaType
         }
-        let kinds: [String: MissingPlugin.Kind] = [
-            "element": .element, "decoder": .decoder, "encoder": .encoder, "urisource": .uriSource,
-        ]
-        return MissingPlugin(kind: kinds[type] ?? .other, name: detail)
+        return MissingPlugin(kind: MissingPlugin.Kind(rawValue: type) ?? .other, name: detail)
     }
 }

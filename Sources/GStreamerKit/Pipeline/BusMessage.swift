@@ -14,16 +14,12 @@ package enum BusMessage: Sendable {
     case asyncDone
     /// An element's latency changed. The pipeline has already handled it.
     case latencyChanged
-    /// A network source fills its buffers, in percent.
-    case buffering(Int)
     /// An element message, with the element's path and the text of its structure.
     case element(path: String, structure: String)
     /// A property changed, usually the caps of a pad. Only while a bridge watches properties.
     case property(PropertyChange)
     /// Tags reached a sink, or an element found them.
     case tags(FoundTags)
-    /// Any other message, by GStreamer's name for its type.
-    case other(String)
 }
 
 // MARK: Values
@@ -41,9 +37,7 @@ package struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
     /// One line, for example
     /// `/GstPipeline:pipeline0/GstCapsFilter:capsfilter0.GstPad:src: caps = video/x-raw, …`
     package var description: String { "\(path): \(name) = \(value)" }
-}
 
-extension PropertyChange {
     init(_ message: UnsafeMutablePointer<GstMessage>) {
         var object: UnsafeMutablePointer<GstObject>?
         var name: UnsafePointer<gchar>?
@@ -79,9 +73,7 @@ package struct FoundTags: Hashable, Sendable, CustomStringConvertible {
         }
         return (["FOUND TAG      : found by \(finder)."] + lines).joined(separator: "\n")
     }
-}
 
-extension FoundTags {
     init?(_ message: UnsafeMutablePointer<GstMessage>) {
         var list: UnsafeMutablePointer<GstTagList>?
         gst_message_parse_tag(message, &list)

@@ -9,7 +9,7 @@ internal import Synchronization
 /// its existing pads have received EOS.
 ///
 /// Thread: any.
-final class LatePads: Sendable {
+package final class LatePads: Sendable {
     private struct State {
         /// Elements by address; as elements of the string they live as long as the pipeline.
         var incomplete: Set<UInt> = []
@@ -20,13 +20,14 @@ final class LatePads: Sendable {
 
     /// Whether an element may still get pads, so that a branch that is not linked may yet be
     /// linked.
-    var mayCome: Bool { state.withLock { !$0.incomplete.isEmpty } }
+    package var mayCome: Bool { state.withLock { !$0.incomplete.isEmpty } }
 
     /// Starts a new run, in which every element gets its pads again.
     func reset() { state.withLock { $0.incomplete = $0.watched } }
 
-    /// Calls `body` each time an element has got all of its pads, on a streaming thread.
-    func onComplete(_ body: @escaping @Sendable () -> Void) {
+    /// Calls `body` each time an element has got all of its pads, on a streaming thread. Stays
+    /// registered for as long as the pipeline lives.
+    package func onComplete(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(body) }
     }
 
@@ -70,16 +71,6 @@ final class LatePads: Sendable {
 }
 
 extension Pipeline {
-    /// Whether elements of the string may still get pads: demuxers and decoders do while data
-    /// flows.
-    package var mayGetPads: Bool { latePads.mayCome }
-
-    /// Calls `body` when an element of the string has got all of its pads in this run, on a
-    /// streaming thread. Stays registered for as long as the pipeline lives.
-    package func onPadsComplete(_ body: @escaping @Sendable () -> Void) {
-        latePads.onComplete(body)
-    }
-
     /// Calls `body` for each delayed link (one that was to be made when a pad appears) that can
     /// never be made. GStreamer only warns about it (`Delayed linking failed`); without `body` it
     /// is an error of the pipeline.

@@ -35,7 +35,7 @@ extension Pipeline {
     /// - Returns: The limits, to be removed before the next run.
     package func limitSources(
         besides names: Set<String>, to end: ClockTime, toTheirEnd: Bool
-    ) -> [PadLimit] {
+    ) -> [PadProbe] {
         sources(besides: names, that: toTheirEnd).flatMap(\.sourcePads).map {
             $0.dropBuffers(from: end)
         }

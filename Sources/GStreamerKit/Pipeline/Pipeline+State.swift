@@ -119,8 +119,8 @@ extension Pipeline {
     func change(to state: PipelineState) -> @Sendable () -> GstStateChangeReturn {
         let entries = state == .playing ? appSinks.values.compactMap { $0.element.pad("sink") } : []
         return { [handle, queries] in
-            let gates = entries.map { $0.block() }
-            defer { gates.forEach { $0.open() } }
+            let blocks = entries.map { $0.block() }
+            defer { blocks.forEach { $0.remove() } }
             let element = handle.pointer.cast(to: GstElement.self)
             if state == .null {
                 queries.close()
@@ -180,7 +180,7 @@ extension Pipeline {
     /// Sets the pipeline to the shared clock, with `baseTime` as running time zero. Permanent: no
     /// state change selects another clock or base time.
     package func useSharedClock(baseTime: ClockTime) {
-        gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
+        gst_pipeline_use_clock(pointer, SharedClock.clock)
         gst_element_set_start_time(element, ClockTime.none)
         gst_element_set_base_time(element, baseTime.raw)
     }
@@ -188,7 +188,7 @@ extension Pipeline {
     /// Sets the pipeline to the shared clock; its running time zero is selected when it goes to
     /// PLAYING.
     package func useSharedClock() {
-        gst_pipeline_use_clock(pointer, SharedClock.clock.pointer)
+        gst_pipeline_use_clock(pointer, SharedClock.clock)
     }
 
     /// Makes shmsrc timestamp raw buffers on arrival if the string does not request it: the buffers have no

@@ -16,7 +16,8 @@ public final class Pipeline: Sendable {
     let handle: Handle
     package let control: ControlQueue
     let bus: Bus
-    let latePads = LatePads()
+    /// Which elements may still get pads.
+    package let latePads = LatePads()
     let queries = QueryGate()
     /// Set when the C object may be gone. Set and read only on the control queue.
     let ended = Ended()
@@ -163,7 +164,7 @@ extension Pipeline {
             guard !element.klass.contains("Bin"), element.klass.contains("Source") else {
                 return nil
             }
-            return element.pad("src")?.isLive ?? true
+            return element.pad("src")?.latency()?.isLive ?? true
         }
         return answers.isEmpty || answers.contains(true)
     }

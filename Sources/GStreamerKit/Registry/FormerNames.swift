@@ -209,12 +209,8 @@ enum FormerCaps {
     /// Returns a value, or a list of values, without type prefixes such as `(fourcc)` and without
     /// quotes.
     private static func bare(_ value: String) -> String {
-        var result = value
-        while let open = result.firstIndex(of: "("), let close = result[open...].firstIndex(of: ")")
-        {
-            result.removeSubrange(open...close)
-        }
-        return result.filter { $0 != "\"" && $0 != "'" }.trimming(\.isWhitespace)
+        value.replacing(/\([^)]*\)/, with: "").filter { $0 != "\"" && $0 != "'" }
+            .trimming(\.isWhitespace)
     }
 
     /// Splits text at separators that are outside of brackets.

@@ -78,13 +78,14 @@ extension PipelineError {
 
 /// What GStreamer reports as missing, in a `missing-plugin` message or while parsing.
 struct MissingPlugin: Sendable {
-    enum Kind: Sendable { case element, decoder, encoder, uriSource, other }
+    /// The kinds, as a `missing-plugin` message names them.
+    enum Kind: String, Sendable { case element, decoder, encoder, uriSource = "urisource", other }
     let kind: Kind
     /// An element's name, a media type, or a URI scheme.
     let name: String
 
     var advice: String {
-        if kind == .element, let hardware = HardwareElements.of(name) { return hardware.advice }
+        if kind == .element, let advice = DebianPackage.adviceForHardware(name) { return advice }
         if kind == .element, let today = FormerNames.element(name) {
             return "\(today) instead of \(name), a name of GStreamer 0.10"
         }

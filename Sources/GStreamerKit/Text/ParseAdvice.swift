@@ -48,15 +48,13 @@ struct ParseAdvice {
     /// Advice for caps with a format that is none; `nil` if all are known.
     var adviceForFormats: String? {
         for word in text.words {
-            guard PipelineText.isCaps(word), let place = word.firstRange(of: "format=") else {
-                continue
-            }
-            let rest = word[place.upperBound...].drop { $0 != ")" && word[place.upperBound] == "(" }
-            let format = String(
-                rest.drop { $0 == ")" }.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+            guard PipelineText.isCaps(word),
+                let found = word.firstMatch(of: /format=(?:\([^)]*\))?([\p{L}\p{N}_]+)/)
+            else { continue }
+            let format = String(found.1)
             let isSound = word.hasPrefix("audio/")
             let known = isSound ? Self.soundFormats : Self.pictureFormats
-            guard !format.isEmpty, !known.contains(format) else { continue }
+            guard !known.contains(format) else { continue }
             let nearest = known.first { $0.hasPrefix(format) }
             let meant =
                 (nearest ?? Spelling.nearest(to: format, among: known)).map { "format=\($0); " }
@@ -140,10 +138,16 @@ extension FormerNames {
 /// The grammar is that of GStreamer's `grammar.y`: chains of elements with links between them, in
 /// parentheses or not, that begin and end with an element, an address or a reference to a name.
 struct SyntaxFault {
-    /// The string from the error on or, if it ends too early, its last words.
-    let place: String
     let reason: String
     let advice: String
+    /// Byte offset from which the string is quoted; `nil` for the token itself, or the end.
+    var start: Int?
+    /// The string from the error on or, if it ends too early, its last words.
+    private var place = ""
+
+    fileprivate init(reason: String, advice: String, start: Int? = nil) {
+        (self.reason, self.advice, self.start) = (reason, advice, start)
+    }
 
     var message: String {
         let quote = place.contains("\"") ? "'" : "\""
@@ -154,30 +158,20 @@ struct SyntaxFault {
     static func first(in text: PipelineText) -> SyntaxFault? {
         var reader = GrammarReader()
         var lexer = PipelineLexer(Array(text.parsable.utf8))
-        while let (token, range) = lexer.nextPlaced() {
-            if let problem = reader.read(token, at: range.lowerBound) {
-                return SyntaxFault(
-                    place: lexer.excerpt(from: problem.start ?? range.lowerBound),
-                    reason: problem.reason, advice: problem.advice)
+        while let (token, range) = lexer.next() {
+            if var fault = reader.read(token, at: range.lowerBound) {
+                fault.place = lexer.excerpt(from: fault.start ?? range.lowerBound)
+                return fault
             }
         }
-        return reader.problemAtEnd.map { problem in
-            SyntaxFault(
-                place: problem.start.map { lexer.excerpt(from: $0) } ?? lexer.end,
-                reason: problem.reason, advice: problem.advice)
-        }
+        guard var fault = reader.faultAtEnd else { return nil }
+        fault.place = fault.start.map { lexer.excerpt(from: $0) } ?? lexer.end
+        return fault
     }
 }
 
 /// Reads tokens and checks which may come next.
 private struct GrammarReader {
-    struct Problem {
-        let reason: String
-        let advice: String
-        /// Byte offset from which the excerpt is shown; `nil` for the token itself.
-        var start: Int?
-    }
-
     private enum Place {
         /// A chain may begin here.
         case chain
@@ -202,11 +196,11 @@ private struct GrammarReader {
     private var previous = 0
 
     /// Returns the error if a token is not valid at this position; `nil` if it is valid.
-    mutating func read(_ token: PipelineText.Token, at start: Int) -> Problem? {
+    mutating func read(_ token: PipelineText.Token, at start: Int) -> SyntaxFault? {
         defer { previous = start }
         if place == .comma {
             guard case .identifier = token else {
-                return Problem(
+                return SyntaxFault(
                     reason: "a comma without a pad name after it",
                     advice: "remove the comma; caps belong between two !")
             }
@@ -238,7 +232,7 @@ private struct GrammarReader {
         case .other(")"):
             if place == .link || place == .linkPads { return dangling("before the )") }
             guard brackets.popLast() != nil else {
-                return Problem(
+                return SyntaxFault(
                     reason: "a ) without a (", advice: "remove it, or add the (")
             }
             place = .bin
@@ -248,7 +242,7 @@ private struct GrammarReader {
         return nil
     }
 
-    private mutating func reference(_ text: String) -> Problem? {
+    private mutating func reference(_ text: String) -> SyntaxFault? {
         // `.src` is a pad of the element in front of it or behind it, `t.` an element.
         guard text.hasPrefix(".") else {
             if place == .linkPads { return unexpected(.reference(text)) }
@@ -263,73 +257,73 @@ private struct GrammarReader {
         return nil
     }
 
-    private mutating func link() -> Problem? {
+    private mutating func link() -> SyntaxFault? {
         switch place {
         case .element, .bin, .pads, .address, .reference:
             place = .link
             return nil
         case .link:
-            return Problem(
+            return SyntaxFault(
                 reason: "two ! with nothing between them", advice: "remove one !",
                 start: previous)
         case .chain, .opened:
-            return Problem(
+            return SyntaxFault(
                 reason: "a ! with nothing before it",
                 advice: "put an element before it, or remove it")
         case .linkPads: return dangling("before the next !")
         case .lastReference, .ended, .comma:
-            return Problem(
+            return SyntaxFault(
                 reason: "a ! after the end of a chain: a word with a dot ends a chain",
                 advice:
                     "put a tee or a queue after the element that it refers to, and continue there")
         }
     }
 
-    private func dangling(_ side: String) -> Problem {
-        Problem(
+    private func dangling(_ side: String) -> SyntaxFault {
+        SyntaxFault(
             reason: "a ! without an element \(side)",
             advice: "put an element after it, or remove it")
     }
 
-    private func unexpected(_ token: PipelineText.Token) -> Problem {
+    private func unexpected(_ token: PipelineText.Token) -> SyntaxFault {
         switch token {
         case .assignment(let text):
             let key = text.prefix { $0 != "=" }
-            return Problem(
+            return SyntaxFault(
                 reason: "a property that belongs to no element",
                 advice: "put \(key)=… directly after its element, with no ! between them")
         case .preset:
-            return Problem(
+            return SyntaxFault(
                 reason: "a preset that belongs to no element", advice: "put it after its element")
         case .other(let character) where "\"'".contains(character):
-            return Problem(
+            return SyntaxFault(
                 reason: "a misplaced quote, or one that is never closed",
                 advice: "put quotes around the value of a property, or around caps between two !")
         case .other(","):
-            return Problem(
+            return SyntaxFault(
                 reason: "a comma outside of caps",
                 advice: "put caps between two !, beginning with their type: video/x-raw,width=320")
         case .other(let character):
-            return Problem(
+            return SyntaxFault(
                 reason: "GStreamer accepts no \"\(character)\" here",
                 advice: "remove it, or quote it if it belongs to a property's value")
         default:
-            return Problem(
+            return SyntaxFault(
                 reason: "something that cannot be linked", advice: "put an element in its place")
         }
     }
 
     /// The error if the string ends here; `nil` if it may end.
-    var problemAtEnd: Problem? {
+    var faultAtEnd: SyntaxFault? {
         switch place {
         case .link, .linkPads: return dangling("after it")
         case .comma:
-            return Problem(
+            return SyntaxFault(
                 reason: "a comma without a pad name after it", advice: "remove the comma")
         default: break
         }
         return brackets.last.map {
-            Problem(
+            SyntaxFault(
                 reason: "a ( that is never closed", advice: "put a ) after its last element",
                 start: $0)
         }

@@ -11,46 +11,8 @@ enum PastedText {
     /// - Returns: The words of the string. The value of a property in single quotes is returned in
     ///   double quotes, which GStreamer's parser removes.
     static func words(of text: String) -> [String] {
-        let words = PipelineText.split(joiningLines(of: text)).map(unquoted)
+        let words = PipelineText.split(text, joinsLines: true).map(unquoted)
         return withoutProgram(words).filter { !isOption($0) }
-    }
-
-    /// Removes backslashes at the ends of lines, and those left within a line when lines were
-    /// joined: they stand where a word would begin.
-    private static func joiningLines(of text: String) -> String {
-        guard text.contains("\\") else { return text }
-        var result = String.UnicodeScalarView()
-        var quote: Unicode.Scalar?
-        var beginsWord = true
-        let scalars = Array(text.unicodeScalars)
-        var index = 0
-        while index < scalars.count {
-            let scalar = scalars[index]
-            index += 1
-            if scalar == "\\" {
-                let next = scalars[index...].drop { $0 == " " || $0 == "\t" || $0 == "\r" }
-                let endsLine = next.first == "\n" || quote == nil && next.isEmpty && beginsWord
-                let wasFolded = quote == nil && beginsWord && next.startIndex > index
-                if endsLine || wasFolded {
-                    if quote == nil { result.append(" ") }
-                    index = next.startIndex + (next.first == "\n" ? 1 : 0)
-                    continue
-                }
-                result.append(scalar)
-                if index < scalars.count { result.append(scalars[index]) }
-                index += 1
-                beginsWord = false
-                continue
-            }
-            if let open = quote {
-                if scalar == open { quote = nil }
-            } else if scalar == "\"" || scalar == "'", beginsWord || result.last == "=" {
-                quote = scalar
-            }
-            result.append(scalar)
-            beginsWord = quote == nil && PipelineText.isSpace(scalar)
-        }
-        return String(result)
     }
 
     private static func unquoted(_ word: String) -> String {

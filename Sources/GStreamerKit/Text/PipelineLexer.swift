@@ -25,10 +25,74 @@ extension PipelineText {
     package var tokens: [Token] {
         var lexer = PipelineLexer(Array(parsable.utf8))
         var tokens: [Token] = []
-        while let token = lexer.next() { tokens.append(token) }
+        while let (token, _) = lexer.next() { tokens.append(token) }
         return tokens
     }
 }
+
+// MARK: Positions
+
+extension PipelineText {
+    /// The kind of a position in a string, which decides what may be written there.
+    package enum Position: Equatable, Sendable {
+        /// In a word that is not a property's value: a factory, a pad, a property's name.
+        case word
+        /// In a caps filter.
+        case caps
+        /// In a value without quotes.
+        ///
+        /// - Parameters:
+        ///   - isStart: Whether it is directly after the `=` of a property.
+        ///   - isInStrayQuotes: Whether quotes were opened in the middle of the value: GStreamer
+        ///     then keeps backslashes.
+        case value(isStart: Bool, isInStrayQuotes: Bool)
+        /// In a value in quotes.
+        case quoted(Character)
+    }
+
+    /// Returns the kind of the position of a character.
+    ///
+    /// - Parameters:
+    ///   - offset: Byte offset of the character.
+    ///   - text: A gst-launch string.
+    package static func position(at offset: Int, in text: String) -> Position {
+        var lexer = PipelineLexer(Array(text.utf8))
+        // Caps at the end of a string are no link yet: `! video/x-raw, width=320`.
+        var isInCaps = false
+        while let (token, place) = lexer.next() {
+            switch token {
+            case .location: isInCaps = true
+            case .link: isInCaps = false
+            default: break
+            }
+            guard place.contains(offset) else { continue }
+            switch token {
+            case _ where isInCaps, .link: return .caps
+            case .assignment: return lexer.position(at: offset, inAssignment: place)
+            default: return .word
+            }
+        }
+        return .word
+    }
+}
+
+extension PipelineLexer {
+    fileprivate func position(
+        at offset: Int, inAssignment place: Range<Int>
+    ) -> PipelineText.Position {
+        guard let start = afterIdentifier(place.lowerBound).flatMap(afterEquals), offset >= start
+        else { return .word }
+        if afterQuotes(start) == place.upperBound, let quote = at(start) { return .quoted(quote) }
+        var (quotes, index) = (0, start)
+        while index < offset {
+            if at(index) == "\"" { quotes += 1 }
+            index += at(index) == "\\" ? 2 : 1
+        }
+        return .value(isStart: offset == start, isInStrayQuotes: quotes % 2 == 1)
+    }
+}
+
+// MARK: Tokens
 
 /// The patterns of GStreamer's lexer. Each `after…` method takes the offset at which a match would
 /// begin and returns the offset behind the longest match; `nil` if there is none.
@@ -38,18 +102,17 @@ struct PipelineLexer {
 
     init(_ text: [UInt8]) { self.text = text }
 
-    mutating func next() -> PipelineText.Token? { nextPlaced()?.token }
-
     /// Returns the next token and its byte range.
-    mutating func nextPlaced() -> (token: PipelineText.Token, place: Range<Int>)? {
+    mutating func next() -> (token: PipelineText.Token, place: Range<Int>)? {
         while isSpace(place) { place += 1 }
         guard place < text.count else { return nil }
         let start = place
-        var best = (end: start, kind: Kind.other)
-        for case (let end?, let kind) in matches(start) where end > best.end { best = (end, kind) }
+        var best = (
+            end: start, make: { (text: String) in PipelineText.Token.other(text.first ?? "?") }
+        )
+        for case (let end?, let make) in matches(start) where end > best.end { best = (end, make) }
         place = max(best.end, start + 1)
-        let words = String(decoding: text[start..<place], as: UTF8.self)
-        return (best.kind.make(words), start..<place)
+        return (best.make(String(decoding: text[start..<place], as: UTF8.self)), start..<place)
     }
 
     /// Returns the words of the string from a byte offset on.
@@ -60,29 +123,17 @@ struct PipelineLexer {
 
     // MARK: Rules
 
-    private enum Kind {
-        case assignment, preset, reference, bin, identifier, link, location, other
-
-        func make(_ text: String) -> PipelineText.Token {
-            switch self {
-            case .assignment: .assignment(text)
-            case .preset: .preset(text)
-            case .reference: .reference(text)
-            case .bin: .bin(String(text.prefix { $0 != "." && !$0.isWhitespace }))
-            case .identifier: .identifier(text)
-            case .link: .link(text)
-            case .location: .location(text)
-            case .other: .other(text.first ?? "?")
-            }
-        }
-    }
     /// In GStreamer's order, which decides between matches of equal length.
-    private func matches(_ start: Int) -> [(end: Int?, kind: Kind)] {
+    private func matches(
+        _ start: Int
+    ) -> [(end: Int?, make: (String) -> PipelineText.Token)] {
         [
-            (afterAssignment(start), .assignment), (afterPreset(start), .preset),
-            (afterPadReference(start), .reference), (afterReference(start), .reference),
-            (afterBin(start), .bin), (afterIdentifier(start), .identifier),
-            (afterLink(start), .link), (afterLocation(start), .location),
+            (afterAssignment(start), { .assignment($0) }), (afterPreset(start), { .preset($0) }),
+            (afterPadReference(start), { .reference($0) }),
+            (afterReference(start), { .reference($0) }),
+            (afterBin(start), { .bin(String($0.prefix { $0 != "." && !$0.isWhitespace })) }),
+            (afterIdentifier(start), { .identifier($0) }), (afterLink(start), { .link($0) }),
+            (afterLocation(start), { .location($0) }),
         ]
     }
 
@@ -107,12 +158,12 @@ struct PipelineLexer {
             .flatMap { after("(", $0) }
     }
 
-    private func afterIdentifier(_ start: Int) -> Int? {
+    fileprivate func afterIdentifier(_ start: Int) -> Int? {
         guard isAlphanumeric(start) || at(start) == "_" else { return nil }
         return skip(start + 1) { isAlphanumeric($0) || at($0).map("-_%:".contains) == true }
     }
 
-    private func afterEquals(_ start: Int) -> Int? {
+    fileprivate func afterEquals(_ start: Int) -> Int? {
         after("=", afterSpace(start)).map(afterSpace)
     }
 
@@ -125,7 +176,7 @@ struct PipelineLexer {
         return [bare > start ? bare : nil, afterQuotes(start)].compactMap { $0 }.max()
     }
 
-    private func afterQuotes(_ start: Int) -> Int? {
+    fileprivate func afterQuotes(_ start: Int) -> Int? {
         guard let quote = at(start), quote == "\"" || quote == "'" else { return nil }
         var end: Int?
         for place in (start + 1)..<max(start + 1, text.count) where at(place) == quote {
@@ -177,7 +228,7 @@ struct PipelineLexer {
 
     // MARK: Characters
 
-    private func at(_ place: Int) -> Character? {
+    fileprivate func at(_ place: Int) -> Character? {
         text.indices.contains(place) ? Character(UnicodeScalar(text[place])) : nil
     }
 
@@ -250,7 +301,7 @@ struct PipelineChains {
             chains[chains.count - 1][chains[chains.count - 1].count - 1] = last
             return true
         }
-        while let (token, place) = lexer.nextPlaced() {
+        while let (token, place) = lexer.next() {
             switch token {
             case .identifier(let factory):
                 add(Node(factory: factory, place: place))

@@ -24,34 +24,48 @@ package struct PipelineText: Sendable {
     }
 
     /// Returns whether it is white space for GStreamer's parser.
-    static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         scalar == " " || ("\t"..."\r").contains(scalar)
     }
 
-    static func split(_ text: String) -> [String] {
+    /// - Parameter joinsLines: Whether to remove backslashes at the ends of lines, and those left
+    ///   within a line when lines were joined: they stand where a word would begin.
+    static func split(_ text: String, joinsLines: Bool = false) -> [String] {
         var words: [String] = []
-        var word = ""
+        var word = String.UnicodeScalarView()
         var quote: Unicode.Scalar?
-        var escaped = false
+        func endWord() {
+            if !word.isEmpty { words.append(String(word)) }
+            word = String.UnicodeScalarView()
+        }
         // By code points, as GStreamer does: a space with a combining accent is still a space.
-        for scalar in text.unicodeScalars {
-            if !escaped, quote == nil, isSpace(scalar) {
-                if !word.isEmpty { words.append(word) }
-                word = ""
+        var rest = Array(text.unicodeScalars)[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "\\" {
+                let next = rest.drop { $0 == " " || $0 == "\t" || $0 == "\r" }
+                let beginsWord = quote == nil && word.isEmpty
+                let isFolded = beginsWord && (next.isEmpty || next.count < rest.count)
+                if joinsLines, next.first == "\n" || isFolded {
+                    if quote == nil { endWord() }
+                    rest = next.first == "\n" ? next.dropFirst() : next
+                    continue
+                }
+                word.append(scalar)
+                if let escaped = rest.popFirst() { word.append(escaped) }
                 continue
             }
-            if escaped {
-                escaped = false
-            } else if scalar == "\\" {
-                escaped = true
-            } else if let open = quote {
+            if quote == nil, isSpace(scalar) {
+                endWord()
+                continue
+            }
+            if let open = quote {
                 if scalar == open { quote = nil }
-            } else if scalar == "\"" || scalar == "'", word.isEmpty || word.hasSuffix("=") {
+            } else if scalar == "\"" || scalar == "'", word.isEmpty || word.last == "=" {
                 quote = scalar
             }
-            word.unicodeScalars.append(scalar)
+            word.append(scalar)
         }
-        if !word.isEmpty { words.append(word) }
+        endWord()
         return words
     }
 
@@ -90,14 +104,7 @@ package struct PipelineText: Sendable {
     }
 
     private static func beginsWithMediaType(_ text: Substring) -> Bool {
-        let text = text.drop { $0 == " " }
-        guard let slash = text.firstIndex(of: "/") else { return false }
-        let isName = { (text: Substring) in
-            !text.isEmpty
-                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-        }
-        let subtype = text[text.index(after: slash)...].prefix { !",( ".contains($0) }
-        return isName(text[..<slash]) && isName(subtype)
+        text.prefixMatch(of: /\ *[A-Za-z0-9\-]+\/[A-Za-z0-9\-]+(?:[,(\ ]|\z)/) != nil
     }
 
     /// An element of the string: its factory and the properties written behind it.

@@ -125,7 +125,7 @@ final class Capture: Sendable {
             }
         }
         pipeline.onMissedLink { [weak self] link in self?.missed(link) ?? false }
-        pipeline.onPadsComplete { [weak self] in self?.endUnfed() }
+        pipeline.latePads.onComplete { [weak self] in self?.endUnfed() }
         for branch in branches {
             branch.connect(onFirstSample: { [weak self] in self?.firstSample(of: $0) })
         }
@@ -162,7 +162,7 @@ final class Capture: Sendable {
     /// Ends the branches that are not linked, once no more pads can appear: otherwise their readers
     /// would wait forever.
     private func endUnfed() {
-        guard !pipeline.mayGetPads else { return }
+        guard !pipeline.latePads.mayCome else { return }
         for branch in branches where !branch.sink.isFed {
             branch.end(
                 // If the capture has failed, its error is the reason.

@@ -13,7 +13,7 @@ final class Output: Sendable {
     private let finalLate = Atomic<Int>(-1)
     private let hasFailed = Atomic<Bool>(false)
     /// The limits of the string's own sources in this run.
-    private let sourceLimits = Mutex<[PadLimit]>([])
+    private let sourceLimits = Mutex<[PadProbe]>([])
 
     /// - Parameters:
     ///   - streams: Names of the streams to write: see

@@ -1,38 +1,21 @@
 extension PipelineVideoSource {
-    /// Returns the frames as a sequence, from the first frame on. Reading starts the pipeline, and
-    /// leaving the loop stops it: at once inside a function. At the top level of a script Swift
-    /// keeps the iterator of a loop that was left by `break`; there the pipeline stops at
-    /// ``stop()``, at the next loop, or when the process ends. Until then a file waits, and a live
-    /// capture drops its oldest frames.
-    ///
-    /// The loop ends at the end of the stream. An error of the pipeline is thrown from the loop,
-    /// after the frames that came before it. No thread is blocked while the loop waits. A second
-    /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
-    /// waiting for a frame at that moment, the second loop throws
-    /// ``PipelineError/Code/invalidState``.
+    /// Returns the frames as a sequence, from the first frame on: see ``PipelineSource``.
     ///
     /// An encoded stream is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, if a decoder is installed), beginning with
-    /// a key frame; ``units()`` reads it without decoding. ``Statistics`` counts units that gave no picture as
+    /// a key frame; ``units()`` reads it without decoding. ``PipelineSource/Statistics`` counts units that gave no picture as
     /// ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``. The loop throws ``PipelineError`` if the stream is
     /// not video, or if no decoder for its codec is installed.
     public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable {
-        FrameSequence(reader: reader)
+        FrameSequence(source: self)
     }
-
-    /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
-    /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
-    ///
-    /// - Throws: ``PipelineError`` if the pipeline does not stop, or if what its string records by
-    ///   itself is not complete.
-    public func stop() async throws(PipelineError) { try await reader.stopReading() }
 }
 
 /// The frames of a ``PipelineVideoSource``, one at a time.
 struct FrameSequence: AsyncSequence, Sendable {
-    let reader: CaptureReader
+    let source: PipelineSource
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
+    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(source)) }
 
     /// Reads the frames of one run.
     struct Iterator: AsyncIteratorProtocol {

@@ -12,14 +12,7 @@ internal import MediaBasics
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
 /// calls the `should…` methods on its control thread. If a capture delivers both video and audio,
 /// use ``PipelineVideoSource/audio`` of its video source. Thread: any but a streaming thread.
-public final class PipelineAudioSource: AudioSource, Sendable {
-    /// How the capture is read.
-    public typealias Configuration = PipelineVideoSource.Configuration
-    /// The counts of one run.
-    public typealias Statistics = PipelineVideoSource.Statistics
-
-    let reader: CaptureReader
-
+public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked Sendable {
     /// Parses the string. If it has no appsink, one is added at its open end. If it has several,
     /// the one named `audio` is read, or else the first by name.
     ///
@@ -28,115 +21,53 @@ public final class PipelineAudioSource: AudioSource, Sendable {
     ///
     /// - Parameters:
     ///   - text: A gst-launch string that delivers audio.
-    ///   - configuration: How the capture is read. At least 64 audio frames may wait, even if its
-    ///     depth is smaller.
+    ///   - configuration: How the capture is read.
     /// - Throws: ``PipelineError`` with GStreamer's message.
     public convenience init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
         let capture = try Capture(
-            text, depth: max(configuration.depth, Self.depth), branch: BridgedText.audioBranch,
+            text, depth: max(configuration.depth, QueueDepth.sound),
+            branch: BridgedText.audioBranch,
             under: configuration.untrusted)
         let branch = capture.branch(BridgedText.audioBranch) ?? capture.branches[0]
-        self.init(CaptureReader(CaptureRuns(capture), branch))
+        self.init(CaptureRuns(capture), branch)
     }
 
-    init(_ reader: CaptureReader) {
-        self.reader = reader
-        reader.branch.giveAudioFrames()
+    override init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
+        super.init(runs, branch)
+        branch.giveAudioFrames()
     }
 
-    /// Audio buffers are short: a queue of a few buffers would hold only a few milliseconds.
-    private static let depth = 64
-
-    /// The pipeline, for its graph, its elements and its messages.
-    public var pipeline: Pipeline { reader.pipeline }
-
-    /// Whether the capture is live; `nil` before its first frame.
-    public var isLive: Bool? { reader.capture.isLive }
-
-    /// The counts so far.
-    public var statistics: Statistics { reader.statistics }
-
-    /// Returns the frames as a sequence, from the first frame on. Reading starts the pipeline, and
-    /// leaving the loop stops it: at once inside a function. At the top level of a script Swift
-    /// keeps the iterator of a loop that was left by `break`; there the pipeline stops at
-    /// ``stop()``, at the next loop, or when the process ends. Until then a file waits, and a live
-    /// capture drops its oldest frames.
-    ///
-    /// The loop ends at the end of the stream. An error of the pipeline is thrown from the loop,
-    /// after the frames that came before it. No thread is blocked while the loop waits. A second
-    /// loop starts a new run from the first frame and replaces the loop before it; if that loop is
-    /// waiting for a frame at that moment, the second loop throws
-    /// ``PipelineError/Code/invalidState``.
+    /// Returns the frames as a sequence, from the first frame on: see ``PipelineSource``.
     ///
     /// An encoded stream is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, if a decoder is
     /// installed); ``units()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
     /// is not audio, or if no decoder for its codec is installed.
     public func frames() -> some AsyncSequence<AudioFrame, any Error> & Sendable {
-        AudioFrameSequence(reader: reader)
+        AudioFrameSequence(source: self)
     }
-
-    /// Stops the pipeline of a loop over ``frames()`` that was left or that another task is
-    /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
-    ///
-    /// - Throws: ``PipelineError`` if the pipeline does not stop, or if what its string records by
-    ///   itself is not complete.
-    public func stop() async throws(PipelineError) { try await reader.stopReading() }
 
     // MARK: AudioSource, for an engine's control thread
 
     /// Receives every frame: on the capture's streaming thread if it is a file, on a delivery queue
     /// if it is live. After the frames it gets the end of the stream or the pipeline's error, on a
-    /// private queue of the source. An error that ``shouldStart()`` throws is not reported to it.
+    /// private queue of the source. An error that ``PipelineSource/shouldStart()`` throws is not
+    /// reported to it.
     public var consumer: (any AudioFrameConsumer)? {
         get {
-            if case .audio(let consumer) = reader.delivery.consumer { consumer } else { nil }
+            if case .audio(let consumer) = delivery.consumer { consumer } else { nil }
         }
-        set { reader.delivery.consumer = newValue.map { .audio($0) } }
+        set { delivery.consumer = newValue.map { .audio($0) } }
     }
-
-    /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
-    /// read, and the engine holds its frames until they are due.
-    public func pacing() -> MediaPacing { .engine }
-
-    /// Returns the time base of the whole capture.
-    public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
-
-    /// Opens devices; files are opened by ``shouldStart()``. Blocks.
-    ///
-    /// - Returns: Always `true`.
-    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while a loop reads
-    ///   ``frames()``.
-    public func shouldInitialize() throws(PipelineError) -> Bool {
-        try reader.initialize()
-        return true
-    }
-
-    /// Starts the capture; a file starts from its beginning. Can be called again after a failure.
-    /// Blocks; the first frames may be delivered before it returns.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldStart() throws(PipelineError) { try reader.start() }
-
-    /// Stops the capture; devices stay open. Blocks until the consumer has taken a frame that is
-    /// being delivered, and until what the string records by itself is complete.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldStop() throws(PipelineError) { try reader.stop() }
-
-    /// Closes devices and files. Blocks.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldDispose() throws(PipelineError) { try reader.dispose() }
 }
 
 /// The frames of a ``PipelineAudioSource``, one at a time.
 struct AudioFrameSequence: AsyncSequence, Sendable {
-    let reader: CaptureReader
+    let source: PipelineSource
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(reader)) }
+    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(source)) }
 
     /// Reads the frames of one run.
     struct Iterator: AsyncIteratorProtocol {

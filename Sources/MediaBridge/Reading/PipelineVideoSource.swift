@@ -8,7 +8,7 @@ internal import Synchronization
 /// ```
 ///
 /// If the reader is slow, a live capture drops its oldest frame and counts it; a file waits. In
-/// both cases no more than ``Configuration/depth`` frames wait.
+/// both cases no more than ``PipelineSource/Configuration/depth`` frames wait.
 ///
 /// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is completed
 /// whenever reading ends. The call that ends the reading waits for that, and throws an error if it fails.
@@ -19,39 +19,7 @@ internal import Synchronization
 ///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
 /// calls the `should…` methods on its control thread. Thread: any but a streaming thread.
-public final class PipelineVideoSource: VideoSource, Sendable {
-    /// How a capture is read.
-    public struct Configuration: Sendable {
-        /// Maximum number of frames that wait for the reader. Default 3. A limit that the string
-        /// sets (`appsink max-buffers=8`) is kept.
-        public var depth = 3
-        /// What the string may do, if its author is not trusted. Default `nil`: anything.
-        public var untrusted: UntrustedPolicy?
-
-        /// Creates a configuration with the default values.
-        public init() {}
-    }
-
-    /// Counts of the frames of one run.
-    public struct Statistics: Equatable, Sendable, CustomStringConvertible {
-        /// Frames that came out of the pipeline, and whether they were delivered, were dropped or
-        /// wait.
-        public var balance: FrameBalance
-        /// Frames that came out of the pipeline.
-        public var captured: Int { balance.offered }
-        /// Frames that the program has taken.
-        public var delivered: Int { balance.delivered }
-        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for frames that
-        /// came after the reading had ended.
-        public var dropped: DropCounts { balance.dropped }
-        /// Frames that wait for the reader.
-        public var waiting: Int { balance.waiting }
-
-        /// The counts as one line of text.
-        public var description: String { "\(balance)" }
-    }
-
-    let reader: CaptureReader
+public final class PipelineVideoSource: PipelineSource, VideoSource, @unchecked Sendable {
     private let audioPart = Mutex<AudioPart>(AudioPart())
     /// The encoder in the string, once it was asked to change its bit rate.
     private let bitRate = Mutex<EncoderBitRate?>(nil)
@@ -67,20 +35,19 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// string.
     ///
     /// - Throws: ``PipelineError`` with GStreamer's message.
-    public init(
+    public convenience init(
         _ text: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        let capture = try Capture(
-            text, depth: configuration.depth, under: configuration.untrusted)
-        reader = CaptureReader(CaptureRuns(capture), capture.branches[0])
+        try self.init(text, feed: nil, configuration: configuration)
     }
 
     /// Creates a source of a string whose appsrcs are filled by a feed, which it retains.
     package init(
-        _ text: String, feed: any CaptureFeed, configuration: Configuration
+        _ text: String, feed: (any CaptureFeed)?, configuration: Configuration
     ) throws(PipelineError) {
-        let capture = try Capture(text, depth: configuration.depth)
-        reader = CaptureReader(CaptureRuns(capture, feed: feed), capture.branches[0])
+        let capture = try Capture(
+            text, depth: configuration.depth, under: configuration.untrusted)
+        super.init(CaptureRuns(capture, feed: feed), capture.branches[0])
     }
 
     /// The audio of the same capture; `nil` if the string has no appsink named `audio`, or if this
@@ -99,36 +66,28 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     /// to the last that stops. While the program holds the audio source, the audio has to be read,
     /// too: until it is, a file waits for its reader.
     public var audio: PipelineAudioSource? {
-        guard let branch = reader.capture.branch(BridgedText.audioBranch),
-            branch !== reader.branch
+        guard let branch = runs.capture.branch(BridgedText.audioBranch),
+            branch !== self.branch
         else { return nil }
         return audioPart.withLock { audioPart in
             if let source = audioPart.source { return source }
-            let source = PipelineAudioSource(CaptureReader(reader.runs, branch))
+            let source = PipelineAudioSource(runs, branch)
             audioPart.source = source
             return source
         }
     }
 
-    /// The pipeline, for its graph, its elements and its messages.
-    public var pipeline: Pipeline { reader.pipeline }
-
-    /// Whether the capture is live; `nil` before its first frame.
-    public var isLive: Bool? { reader.capture.isLive }
-
-    /// The counts so far.
-    public var statistics: Statistics { reader.statistics }
-
     // MARK: VideoSource, for an engine's control thread
 
     /// Receives every frame: on the capture's streaming thread if it is a file, on a delivery queue
     /// if it is live. After the frames it gets the end of the stream or the pipeline's error, on a
-    /// private queue of the source. An error that ``shouldStart()`` throws is not reported to it.
+    /// private queue of the source. An error that ``PipelineSource/shouldStart()`` throws is not
+    /// reported to it.
     public var consumer: (any VideoFrameConsumer)? {
         get {
-            if case .video(let consumer) = reader.delivery.consumer { consumer } else { nil }
+            if case .video(let consumer) = delivery.consumer { consumer } else { nil }
         }
-        set { reader.delivery.consumer = newValue.map { .video($0) } }
+        set { delivery.consumer = newValue.map { .video($0) } }
     }
 
     /// Returns ``VideoBufferType/pixelBuffer``.
@@ -142,19 +101,12 @@ public final class PipelineVideoSource: VideoSource, Sendable {
             ? .screen : .unknown
     }
 
-    /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
-    /// read, and the engine holds its frames until they are due.
-    public func pacing() -> MediaPacing { .engine }
-
-    /// Returns the time base of the whole capture.
-    public func timeBase() -> MediaTimeBase? { reader.capture.timeBase }
-
     /// Asks for a key frame: of the encoder in the string, or of the sender behind a network source.
     /// Does not block. Thread: any.
     ///
     /// - Returns: Whether an element of the string took the request. A file has none that does.
     @discardableResult
-    public func requestKeyFrame() -> Bool { reader.branch.sink.requestKeyFrame() }
+    public func requestKeyFrame() -> Bool { branch.sink.requestKeyFrame() }
 
     /// Limits the bit rate of the encoder in the string, from its next picture on; the bit rate never
     /// exceeds the string's own. Every reader of the string gets these units. Does not block. Thread: any.
@@ -166,7 +118,7 @@ public final class PipelineVideoSource: VideoSource, Sendable {
     public func adapt(to limit: VideoLimit) -> VideoLimit {
         var kept = VideoLimit()
         let encoder = bitRate.withLock { known in
-            if known == nil { known = reader.branch.sink.encoderBitRate }
+            if known == nil { known = branch.sink.encoderBitRate }
             return known
         }
         guard let encoder else { return kept }
@@ -175,31 +127,4 @@ public final class PipelineVideoSource: VideoSource, Sendable {
         if limit.bitRate != nil { kept.bitRate = bitRate }
         return kept
     }
-
-    /// Opens devices; files are opened by ``shouldStart()``. Blocks.
-    ///
-    /// - Returns: Always `true`.
-    /// - Throws: ``PipelineError``; with ``PipelineError/Code/invalidState`` while a loop reads
-    ///   ``frames()``.
-    public func shouldInitialize() throws(PipelineError) -> Bool {
-        try reader.initialize()
-        return true
-    }
-
-    /// Starts the capture; a file starts from its beginning. Can be called again after a failure.
-    /// Blocks; the first frames may be delivered before it returns.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldStart() throws(PipelineError) { try reader.start() }
-
-    /// Stops the capture; devices stay open. Blocks until the consumer has taken a frame that is
-    /// being delivered, and until what the string records by itself is complete.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldStop() throws(PipelineError) { try reader.stop() }
-
-    /// Closes devices and files. Blocks.
-    ///
-    /// - Throws: ``PipelineError``.
-    public func shouldDispose() throws(PipelineError) { try reader.dispose() }
 }

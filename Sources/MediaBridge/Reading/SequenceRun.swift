@@ -16,23 +16,23 @@ final class SequenceRun: Sendable {
         /// The pipeline is starting. If the run is ended meanwhile, the call that starts it ends
         /// it.
         var isStarting = false
+        /// Why the pipeline did not start.
+        var refusal: PipelineError?
     }
 
-    private let reader: CaptureReader
+    private let source: PipelineSource
     private let state = Mutex(State())
     private let arrival = Signal()
-    /// Why the pipeline did not start.
-    private let refusal = Mutex<PipelineError?>(nil)
     /// Queue on which state changes are awaited.
     private let control = SerialQueue(label: "mediabridge.sequence")
 
-    init(_ reader: CaptureReader) { self.reader = reader }
+    init(_ source: PipelineSource) { self.source = source }
 
     deinit {
         guard state.withLock({ $0.phase }) == .running else { return }
-        reader.runs.abandon(reader.branch)
-        reader.branch.discard()
-        reader.endReading(ObjectIdentifier(self))
+        source.runs.abandon(source.branch)
+        source.branch.discard()
+        source.endReading(ObjectIdentifier(self))
     }
 
     /// Ends this run because another loop begins. This one was left, or is between two frames, and
@@ -48,13 +48,13 @@ final class SequenceRun: Sendable {
     }
 
     /// The units that gave no frame.
-    var undecoded: UndecodedUnits { reader.undecoded }
+    var undecoded: UndecodedUnits { source.undecoded }
 
     /// Decodes audio that comes encoded.
-    var sound: SoundDecoding { reader.sound }
+    var sound: SoundDecoding { source.sound }
 
     /// The rotation of the last item.
-    var rotation: VideoRotation { reader.branch.translation.rotation }
+    var rotation: VideoRotation { source.branch.translation.rotation }
 
     /// Makes ``next(unless:)`` look again at what it waits for beside the stream. Thread: any.
     func lookAgain() { arrival.signal() }
@@ -92,15 +92,15 @@ final class SequenceRun: Sendable {
         while !Task.isCancelled {
             if state.withLock({ $0.phase }) == .ended { return .end }
             if hasOther() { return .other }
-            if let item = reader.branch.tryPull() { return .item(item) }
-            if let failure = reader.pipeline.failure ?? refusal.withLock({ $0 }) {
+            if let item = source.branch.tryPull() { return .item(item) }
+            if let failure = source.pipeline.failure ?? state.withLock({ $0.refusal }) {
                 // What the pipeline delivered before it failed may have come since the last look.
-                if let item = reader.branch.tryPull() { return .item(item) }
+                if let item = source.branch.tryPull() { return .item(item) }
                 try await fail(failure)
             }
-            if reader.branch.isFinished {
+            if source.branch.isFinished {
                 // An error of another branch, or one that came together with the end.
-                if let failure = reader.pipeline.failure ?? reader.branch.loss {
+                if let failure = source.pipeline.failure ?? source.branch.loss {
                     try await fail(failure)
                 }
                 break
@@ -112,17 +112,18 @@ final class SequenceRun: Sendable {
     }
 
     private func start() async throws(PipelineError) {
-        try reader.beginReading(self)
-        state.withLock { ($0.phase, $0.isStarting) = (.running, true) }
-        refusal.withLock { $0 = nil }
+        try source.beginReading(self)
+        state.withLock { ($0.phase, $0.isStarting, $0.refusal) = (.running, true, nil) }
         do throws(PipelineError) {
             // A run that was left may still be stopping, and its samples would be counted in this
             // one: the start waits until the pipeline is at NULL.
             try await onControl { [self] () throws(PipelineError) in
-                _ = try reader.runs.start(reader.branch, from: .null) {
-                    reader.branch.pull { [arrival] in arrival.signal() }
+                _ = try source.runs.start(source.branch, from: .null) {
+                    source.branch.pull { [arrival] in arrival.signal() }
                 } onOutcome: { [weak self] error in
-                    if let error { self?.refuse(error) }
+                    guard let error else { return }
+                    self?.state.withLock { $0.refusal = error }
+                    self?.arrival.signal()
                 }
             }
         } catch {
@@ -134,11 +135,6 @@ final class SequenceRun: Sendable {
             return state.phase == .ended
         }
         if wasEnded { try await end() }
-    }
-
-    private func refuse(_ error: PipelineError) {
-        refusal.withLock { $0 = error }
-        arrival.signal()
     }
 
     func fail(_ error: PipelineError) async throws(PipelineError) -> Never {
@@ -156,11 +152,11 @@ final class SequenceRun: Sendable {
     }
 
     private func end() async throws(PipelineError) {
-        reader.branch.discard()
+        source.branch.discard()
         arrival.signal()
-        defer { reader.endReading(ObjectIdentifier(self)) }
+        defer { source.endReading(ObjectIdentifier(self)) }
         try await onControl { [self] () throws(PipelineError) in
-            try reader.runs.stop(reader.branch, to: .null)
+            try source.runs.stop(source.branch, to: .null)
         }
     }
 

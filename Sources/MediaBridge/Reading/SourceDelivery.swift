@@ -5,10 +5,7 @@ internal import Synchronization
 /// ended, once and after its frames.
 final class SourceDelivery: CaptureReceiver {
     /// How a run ended by itself.
-    enum Ending: Sendable {
-        case ended
-        case failed(PipelineError)
-    }
+    typealias Ending = Result<Void, PipelineError>
     private enum Phase: Sendable {
         case idle
         /// The change to PLAYING is under way: if it fails, the error is thrown, not reported.
@@ -22,10 +19,10 @@ final class SourceDelivery: CaptureReceiver {
 
         func tell(_ ending: Ending) {
             switch (self, ending) {
-            case (.video(let consumer), .ended): consumer.sourceDidEnd()
-            case (.audio(let consumer), .ended): consumer.sourceDidEnd()
-            case (.video(let consumer), .failed(let error)): consumer.sourceDidFail(error)
-            case (.audio(let consumer), .failed(let error)): consumer.sourceDidFail(error)
+            case (.video(let consumer), .success): consumer.sourceDidEnd()
+            case (.audio(let consumer), .success): consumer.sourceDidEnd()
+            case (.video(let consumer), .failure(let error)): consumer.sourceDidFail(error)
+            case (.audio(let consumer), .failure(let error)): consumer.sourceDidFail(error)
             }
         }
     }
@@ -114,7 +111,7 @@ final class SourceDelivery: CaptureReceiver {
             leave()
         } else {
             leave()
-            finish(.failed(.notRaw("audio", "\(frame.format)")))
+            finish(.failure(.notRaw("audio", "\(frame.format)")))
         }
     }
 
@@ -125,7 +122,7 @@ final class SourceDelivery: CaptureReceiver {
             leave()
         } else {
             leave()
-            finish(.failed(.notRaw("video", "\(frame.format)")))
+            finish(.failure(.notRaw("video", "\(frame.format)")))
         }
     }
 
@@ -143,7 +140,7 @@ final class SourceDelivery: CaptureReceiver {
                 for frame in frames { consumer.consume(frame) }
             }
         } catch {
-            finish(.failed(error))
+            finish(.failure(error))
         }
     }
 
@@ -185,7 +182,9 @@ final class SourceDelivery: CaptureReceiver {
         if isOver { tellEnding() }
     }
 
-    func branchEnded(losing loss: PipelineError?) { finish(loss.map { .failed($0) } ?? .ended) }
+    func branchEnded(losing loss: PipelineError?) {
+        finish(loss.map { .failure($0) } ?? .success(()))
+    }
 
     /// Reports the ending, unless the consumer is taking a frame: ``leave()`` reports it then.
     private func tellEnding() {

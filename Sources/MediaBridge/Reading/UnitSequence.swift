@@ -9,10 +9,10 @@ extension PipelineVideoSource {
     ///
     /// Reading starts and stops the pipeline as ``frames()`` does, and only one loop reads at a
     /// time, of either. Up to 16,384 units of a live capture wait for the reader, before the oldest
-    /// are dropped; ``Statistics`` counts them. The loop throws ``PipelineError`` if the stream is
+    /// are dropped; ``PipelineSource/Statistics`` counts them. The loop throws ``PipelineError`` if the stream is
     /// not encoded video.
     public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
-        UnitSequence(reader: reader, kind: "video") { sample, rotation in
+        UnitSequence(source: self, kind: "video") { sample, rotation in
             sample.caps.isEncodedPictures ? EncodedVideoFrame(sample, rotation: rotation) : nil
         }
     }
@@ -22,7 +22,7 @@ extension PipelineAudioSource {
     /// Returns the units of a stream that comes encoded, as a sequence, as
     /// ``PipelineVideoSource/units()`` does.
     public func units() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
-        UnitSequence(reader: reader, kind: "audio") { sample, _ in
+        UnitSequence(source: self, kind: "audio") { sample, _ in
             sample.caps.isSound && !sample.isRawAudio ? EncodedAudioFrame(sample) : nil
         }
     }
@@ -30,7 +30,7 @@ extension PipelineAudioSource {
 
 /// The units of a source, one at a time.
 struct UnitSequence<Unit>: AsyncSequence, Sendable {
-    let reader: CaptureReader
+    let source: PipelineSource
     /// The media of the units in errors: `video` or `audio`.
     let kind: String
     /// Returns the unit of a sample; `nil` if the sample does not contain one.
@@ -38,7 +38,7 @@ struct UnitSequence<Unit>: AsyncSequence, Sendable {
 
     /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
     func makeAsyncIterator() -> Iterator {
-        Iterator(run: SequenceRun(reader), kind: kind, unit: unit)
+        Iterator(run: SequenceRun(source), kind: kind, unit: unit)
     }
 
     /// Reads the units of one run.

@@ -2,10 +2,10 @@ internal import Glibc
 
 /// A check of what a machine has and lacks for bridging, as printed by `gst-bridge doctor`.
 package struct Diagnosis: Sendable {
-    /// The result of one check.
-    package struct Finding: Hashable, Sendable {
+    /// The result of one check. Scripts can rely on its JSON format.
+    package struct Finding: Hashable, Sendable, Encodable {
         /// The outcome of a check.
-        package enum Verdict: String, Hashable, Sendable {
+        package enum Verdict: String, Hashable, Sendable, Encodable {
             /// The item is present and works.
             case ok
             /// The item is missing, which causes no error until a pipeline needs it.

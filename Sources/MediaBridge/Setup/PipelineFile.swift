@@ -1,4 +1,5 @@
 internal import Glibc
+internal import MediaBasics
 
 /// A pipeline file: a bridge in YAML, with strings that can be copied to and from gst-launch
 /// unchanged.
@@ -60,14 +61,14 @@ public struct PipelineFile: Sendable {
                     ? "--capture \"…\" --output \"…\": this is a string, not a pipeline file"
                     : "check the path")
         }
-        guard let file = fopen(path, "re") else { throw failure(String(cString: strerror(errno))) }
+        guard let file = fopen(path, "re") else { throw failure(systemErrorText()) }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = fread(&chunk, 1, chunk.count, file)
             bytes += chunk[..<count]
-            if ferror(file) != 0 { throw failure(String(cString: strerror(errno))) }
+            if ferror(file) != 0 { throw failure(systemErrorText()) }
             if count == 0 { break }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

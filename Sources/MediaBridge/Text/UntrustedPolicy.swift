@@ -8,9 +8,8 @@ internal import Glibc
 /// let report = try await Bridge(plan).run()
 /// ```
 ///
-/// A string passes if every element in it, at any depth, is on a list of elements that only compute
-/// (`allowedElements`), and every property that can name a file names one in the directory. The check is
-/// made three times: on the tokens of the string, before any element is created; on the elements
+/// A string passes if every element in it, at any depth, is on a list of elements that only compute,
+/// and every property that can name a file names one in the directory. The check is made three times: on the tokens of the string, before any element is created; on the elements
 /// that GStreamer creates, still in NULL; and on every element that is added later. Anything else
 /// is an error with the code ``PipelineError/Code/refused``.
 ///
@@ -40,18 +39,12 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     }
 
     private func outside(_ path: String, of element: Element? = nil) -> PipelineError {
-        PipelineError(
-            .refused, element: element?.path,
-            message: "\"\(path)\" is outside \(directory), the only directory for files",
-            advice: "a path in that directory")
+        Self.refused(
+            "\"\(path)\" is outside \(directory), the only directory for files",
+            advice: "a path in that directory", at: element?.path)
     }
 
     // MARK: ElementJudge
-
-    /// Returns whether the list of ``allowedElements`` contains the element.
-    package func allows(factory: String, plugin: String) -> Bool {
-        Self.allowedElements.contains { $0.covers(factory: factory, plugin: plugin) }
-    }
 
     /// Checks an element: its factory, its text properties and the elements that its properties
     /// hold. Sets the file names that it would otherwise choose itself outside of the directory.
@@ -81,14 +74,12 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
                     throw Self.refusal(of: factory.name)
                 }
             case .location(let location):
-                throw PipelineError(
-                    .refused,
-                    message: "a URI creates elements that cannot be checked: \"\(location)\"",
+                throw Self.refused(
+                    "a URI creates elements that cannot be checked: \"\(location)\"",
                     advice: "filesrc or filesink with a location in \(directory)")
             case .preset(let preset):
-                throw PipelineError(
-                    .refused,
-                    message: "a preset sets properties that cannot be checked: \"\(preset)\"",
+                throw Self.refused(
+                    "a preset sets properties that cannot be checked: \"\(preset)\"",
                     advice: "set the properties in the string")
             case .assignment, .reference, .link, .other: continue
             }
@@ -103,11 +94,16 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
     }
 
     private static func refusal(of name: String, at path: String? = nil) -> PipelineError {
-        PipelineError(
-            .refused, element: path,
-            message: "\"\(name)\" is not among the elements that an untrusted pipeline may use",
+        refused(
+            "\"\(name)\" is not among the elements that an untrusted pipeline may use",
             advice: "elements that only compute, or filesrc, filesink, multifilesrc and "
-                + "multifilesink in the directory")
+                + "multifilesink in the directory", at: path)
+    }
+
+    private static func refused(
+        _ message: String, advice: String, at path: String? = nil
+    ) -> PipelineError {
+        PipelineError(.refused, element: path, message: message, advice: advice)
     }
 }
 
@@ -139,12 +135,9 @@ extension UntrustedPolicy {
             guard let path = property.text, !path.isEmpty else { return }
             try judge(path: path, of: element)
         } else if isSet {
-            throw PipelineError(
-                .refused, element: element.path,
-                message:
-                    "\"\(property.name)\" of \(element.factoryName) is not allowed in an untrusted "
-                    + "pipeline",
-                advice: "remove it")
+            throw Self.refused(
+                "\"\(property.name)\" of \(element.factoryName) is not allowed in an untrusted "
+                    + "pipeline", advice: "remove it", at: element.path)
         }
     }
 
@@ -152,17 +145,15 @@ extension UntrustedPolicy {
         var asked = path
         if Self.numbering.contains(element.factoryName), path.contains("%") {
             guard let numbered = NumberedPath(path) else {
-                throw PipelineError(
-                    .refused, element: element.path,
-                    message:
-                        "\"\(path)\" is not the name of numbered files, which has one %05d in the "
-                        + "file name and no other %", advice: "a name like img%05d.png")
+                throw Self.refused(
+                    "\"\(path)\" is not the name of numbered files, which has one %05d in the file "
+                        + "name and no other %", advice: "a name like img%05d.png",
+                    at: element.path)
             }
             if let link = numbered.link {
-                throw PipelineError(
-                    .refused, element: element.path,
-                    message: "\"\(link)\" is a link, and one of the files that \"\(path)\" names",
-                    advice: "remove it, or use another name")
+                throw Self.refused(
+                    "\"\(link)\" is a link, and one of the files that \"\(path)\" names",
+                    advice: "remove it, or use another name", at: element.path)
             }
             asked = numbered.example
         }
@@ -207,16 +198,11 @@ private struct NumberedPath {
     /// `nil` unless the file's name contains exactly one plain `%d`, `%5d` or `%05d`, and no other
     /// `%`.
     init?(_ path: String) {
-        let slash = path.lastIndex(of: "/")
-        directory = slash.map { String(path[...$0]) } ?? "./"
-        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        guard !directory.contains("%"), let percent = name.firstIndex(of: "%") else { return nil }
-        let rest = name[name.index(after: percent)...]
-        let width = rest.prefix { $0.isASCII && $0.isNumber }
-        let behind = rest[width.endIndex...]
-        guard behind.first == "d", width.count <= 2, !behind.contains("%") else { return nil }
-        prefix = String(name[..<percent])
-        suffix = String(behind.dropFirst())
+        guard let parts = path.wholeMatch(of: /([^%]*\/)?([^%\/]*)%[0-9]{0,2}d([^%\/]*)/) else {
+            return nil
+        }
+        directory = parts.1.map(String.init) ?? "./"
+        (prefix, suffix) = (String(parts.2), String(parts.3))
     }
 
     /// The path of one of the files, for checking the path.

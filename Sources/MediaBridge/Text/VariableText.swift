@@ -46,22 +46,24 @@ struct VariableText {
     ///   value, and for a value that is not allowed at its position.
     func filled(with values: [String: String]) throws(PipelineError) -> String {
         var result = ""
-        var place = PlaceInText()
         for (index, piece) in pieces.enumerated() {
-            let text: String
             switch piece {
-            case .text(let literal): text = String(literal)
+            case .text(let literal): result += literal
             case .variable(let name):
                 guard let value = values[name] else {
                     throw PipelineError(
                         .badFile, message: "variable \"${\(name)}\" has no value",
                         advice: "--set \(name)=VALUE")
                 }
+                // A letter in place of this value and of those that follow.
+                let sample = pieces[index...].map { piece in
+                    if case .text(let text) = piece { String(text) } else { "x" }
+                }.joined()
+                let position = PipelineText.position(
+                    at: result.utf8.count, in: result + sample)
                 let endsWord = wordEnds(after: index, values)
-                text = try Self.inert(value, of: name, at: place, endsWord: endsWord)
+                result += try Self.inert(value, of: name, at: position, endsWord: endsWord)
             }
-            result += text
-            place.advance(over: text)
         }
         return result
     }
@@ -71,7 +73,7 @@ struct VariableText {
         for piece in pieces[(index + 1)...] {
             switch piece {
             case .text(let text):
-                if let first = text.unicodeScalars.first { return first.isASCIISpace }
+                if let first = text.unicodeScalars.first { return PipelineText.isSpace(first) }
             case .variable(let name):
                 if values[name]?.isEmpty == false { return false }
             }
@@ -80,7 +82,7 @@ struct VariableText {
     }
 
     private static func inert(
-        _ value: String, of name: String, at place: PlaceInText, endsWord: Bool
+        _ value: String, of name: String, at position: PipelineText.Position, endsWord: Bool
     ) throws(PipelineError) -> String {
         // Compares code points, as GStreamer does: a quote with a combining accent is still a
         // quote.
@@ -88,21 +90,21 @@ struct VariableText {
         guard !scalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
             throw refusal(of: name, "must not contain line breaks or control characters")
         }
-        switch place.kind {
-        case .valueStart, .value:
-            if endsWord, place.kind == .valueStart, let text = wrapped(value) { return text }
+        switch position {
+        case .value(let isStart, let isInStrayQuotes):
+            if endsWord, isStart, let text = wrapped(value) { return text }
             let text = escaped(value)
             // A backslash would make the space behind it a part of the word.
             guard !endsWord || !text.hasSuffix("\\") else {
                 throw refusal(of: name, "must not end in a backslash at this position")
             }
-            guard !place.isInStrayQuotes || text == value else {
+            guard !isInStrayQuotes || text == value else {
                 throw refusal(of: name, "may contain only letters, digits and -_./:,@%+~ here")
             }
             return text
         case .quoted(let quote):
             // Inside quotes a backslash is no reliable escape.
-            guard !scalars.contains(where: { $0 == quote || $0 == "\\" }) else {
+            guard !scalars.contains(where: { $0 == "\\" || Character($0) == quote }) else {
                 throw refusal(of: name, "must not contain \(quote) or a backslash inside quotes")
             }
             return value
@@ -157,97 +159,4 @@ extension Unicode.Scalar {
         isASCII && (properties.isAlphabetic || ("0"..."9").contains(self))
             || others.unicodeScalars.contains(self)
     }
-}
-
-// MARK: Position
-
-/// A position in a gst-launch string, by the rules of GStreamer's own lexer. What may be written at
-/// a position depends on its kind.
-///
-/// Quotes are special only at the beginning of a property's value (`text=it's` opens none), and
-/// caps extend from their media type to the next `!`, white space included.
-private struct PlaceInText {
-    enum Kind: Equatable {
-        /// In or before a word that is not a property's value: a factory, a pad, a property's name.
-        case word
-        /// In a caps filter.
-        case caps
-        /// Directly after the `=` of a property.
-        case valueStart
-        /// In a value without quotes.
-        case value
-        /// In a value in quotes.
-        case quoted(Unicode.Scalar)
-    }
-    private(set) var kind = Kind.word
-
-    /// Whether quotes were opened in the middle of a value: GStreamer then keeps backslashes.
-    private(set) var isInStrayQuotes = false
-
-    private var isEscaped = false
-    /// Whether the word so far can be a property's name.
-    private var canBeName = true
-
-    mutating func advance(over text: String) {
-        for scalar in text.unicodeScalars { advance(over: scalar) }
-    }
-
-    private mutating func advance(over scalar: Unicode.Scalar) {
-        if isEscaped {
-            isEscaped = false
-            return
-        }
-        switch kind {
-        case .word: advanceInWord(over: scalar)
-        case .caps:
-            if scalar == "!" { begin(.word) }
-        case .valueStart:
-            if scalar == "\"" || scalar == "'" {
-                kind = .quoted(scalar)
-            } else if !scalar.isASCIISpace {
-                kind = .value
-                isEscaped = scalar == "\\"
-            }
-        case .value:
-            if scalar.isASCIISpace {
-                begin(.word)
-            } else if scalar == "\\" {
-                isEscaped = true
-            } else if scalar == "\"" {
-                isInStrayQuotes.toggle()
-            }
-        case .quoted(let quote):
-            if scalar == "\\" {
-                isEscaped = true
-            } else if scalar == quote {
-                begin(.word)
-                // A word that directly follows a closing quote is not a property's name.
-                canBeName = false
-            }
-        }
-    }
-
-    private mutating func advanceInWord(over scalar: Unicode.Scalar) {
-        switch scalar {
-        case "=": if canBeName { begin(.valueStart) }
-        case "/": begin(.caps)
-        case "!": begin(.word)
-        case "\\": isEscaped = true
-        case _ where scalar.isASCIISpace: canBeName = true
-        case "\"", "'", ",": canBeName = false
-        default: break
-        }
-    }
-
-    private mutating func begin(_ kind: Kind) {
-        self.kind = kind
-        isInStrayQuotes = false
-        canBeName = true
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether the character separates words in gst-launch, which treats other white space as
-    /// letters.
-    fileprivate var isASCIISpace: Bool { self == " " || ("\t"..."\r").contains(self) }
 }

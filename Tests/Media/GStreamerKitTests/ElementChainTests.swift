@@ -91,6 +91,21 @@ import Testing
         #expect(error?.code == .streamFailed)
     }
 
+    /// `errorignore` turns the flow error into a success, and the element's message remains.
+    @Test func anErrorOfAnEarlierBufferIsNotReported() throws {
+        let chain = try ElementChain("errorignore convert-to=ok ! identity name=last error-after=2")
+        let info = try VideoInfo(format: "GRAY8", width: 4, height: 4)
+        _ = try chain.process(try Self.picture(info, byte: 0), caps: info.caps)
+        let isEmpty =
+            try chain.processIfAny(try Self.picture(info, byte: 0), caps: info.caps) == nil
+        check(isEmpty)
+        chain.set("drop-probability", "1.0", of: "last")
+        let error = #expect(throws: PipelineError.self) {
+            _ = try chain.process(try Self.picture(info, byte: 0), caps: info.caps)
+        }
+        #expect(error?.code == .streamFailed)
+    }
+
     @Test(
         arguments: [
             ("nosuch", .missingElement), ("videoconvert ! edgedetect", .missingElement),
