@@ -98,7 +98,7 @@ let package = Package(
                     condition: .when(traits: ["WebRTC"])),
             ],
             resources: [
-                .embedInCode("Pages/page.css"), .embedInCode("Pages/page.js"),
+                .embedInCode("Pages/page-head.html"), .embedInCode("Pages/page.js"),
                 .embedInCode("Pages/sender.html"), .embedInCode("Pages/token-form.html"),
                 .embedInCode("Pages/viewer.html"),
             ],

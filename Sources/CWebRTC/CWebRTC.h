@@ -9,7 +9,6 @@
 #include <gst/sdp/sdp.h>
 
 typedef void (*MBPromiseHandler)(GstPromise *promise, gpointer context);
-typedef void (*MBCandidateHandler)(GstElement *bin, guint line, gchar *candidate, gpointer context);
 typedef void (*MBPacketHandler)(GObject *session, GstBuffer *packet, gpointer context);
 typedef gboolean (*MBOwnPacketHandler)(GObject *session, GstBuffer *packet, gboolean isEarly, gpointer context);
 typedef void (*MBChannelHandler)(GstElement *bin, GObject *channel, gpointer context);
@@ -178,13 +177,15 @@ static inline void mb_webrtc_on_channel(GstElement *bin, MBChannelHandler handle
                                         MBClosureDestroy destroy MB_SENDABLE) {
     g_signal_connect_data(bin, "on-data-channel", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
-static inline gulong mb_channel_on_text(GObject *channel, MBTextHandler handler MB_SENDABLE,
-                                        gpointer context) {
-    return g_signal_connect_data(channel, "on-message-string", G_CALLBACK(handler), context, NULL, (GConnectFlags)0);
+static inline void mb_channel_on_text(GObject *channel, MBTextHandler handler MB_SENDABLE,
+                                      gpointer context,
+                                      MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(channel, "on-message-string", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
-static inline gulong mb_channel_on_bytes(GObject *channel, MBBytesHandler handler MB_SENDABLE,
-                                         gpointer context) {
-    return g_signal_connect_data(channel, "on-message-data", G_CALLBACK(handler), context, NULL, (GConnectFlags)0);
+static inline void mb_channel_on_bytes(GObject *channel, MBBytesHandler handler MB_SENDABLE,
+                                       gpointer context,
+                                       MBClosureDestroy destroy MB_SENDABLE) {
+    g_signal_connect_data(channel, "on-message-data", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 // Reason: variadic.
@@ -218,13 +219,6 @@ static inline gboolean mb_webrtc_add_local_address(GstElement *bin, const gchar 
     g_signal_emit_by_name(ice, "add-local-ip-address", address, &isAdded);
     g_object_unref(ice);
     return isAdded;
-}
-
-// Reason: @Sendable, and a callback whose real type g_signal_connect_data does not declare.
-static inline void mb_webrtc_on_candidate(GstElement *bin, MBCandidateHandler handler MB_SENDABLE,
-                                          gpointer context,
-                                          MBClosureDestroy destroy MB_SENDABLE) {
-    g_signal_connect_data(bin, "on-ice-candidate", G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
 #endif

@@ -6,7 +6,8 @@ internal import NIOHTTP1
 /// Reads the requests of one connection and writes the responses, one at a time.
 ///
 /// Each step has a timeout: idle, partial and unread connections time out. A body that is too long
-/// is answered before its end, and the rest is discarded.
+/// is answered before its end, and the rest is discarded. A client that sends requests without reading
+/// the responses is disconnected.
 final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -14,8 +15,6 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     private enum Phase {
         case waiting
         case reading(HTTPRequestHead)
-        /// The request has been read, and earlier responses are still being written.
-        case read(HTTPRequestHead, isComplete: Bool)
         /// Waiting for the response to be computed.
         case answering
         /// The last response is being written, or has been written. Further input is discarded.
@@ -25,7 +24,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         var isIdle: Bool {
             switch self {
             case .waiting, .ending: true
-            case .reading, .read, .answering: false
+            case .reading, .answering: false
             }
         }
     }
@@ -98,22 +97,13 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Responses are computed one at a time, so that a client that does not read them cannot queue
-    /// any here.
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable, case .read(let head, let isComplete) = phase {
-            ask(head, isComplete: isComplete, context)
-        }
-        context.fireChannelWritabilityChanged()
-    }
-
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             isInputClosed = true
             switch phase {
             case .waiting: end(context)
             case .reading, .ending: context.close(promise: nil)
-            case .read, .answering: break
+            case .answering: break
             }
         }
         context.fireUserInboundEventTriggered(event)
@@ -156,19 +146,12 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Handles a request that has been read.
+    /// Requests the response to a request that has been read.
     ///
     /// - Parameter isComplete: Whether the whole body has been read.
     private func finish(_ context: ChannelHandlerContext, isComplete: Bool) {
         guard case .reading(let head) = phase else { return }
-        phase = .read(head, isComplete: isComplete)
-        if context.channel.isWritable { ask(head, isComplete: isComplete, context) }
-    }
-
-    /// Requests the response.
-    private func ask(
-        _ head: HTTPRequestHead, isComplete: Bool, _ context: ChannelHandlerContext
-    ) {
+        guard context.channel.isWritable else { return context.close(promise: nil) }
         let body = self.body
         (phase, self.body) = (.answering, [])
         let isKept = isComplete && head.isKeepAlive

@@ -84,9 +84,9 @@ public final class HTTPListener: Sendable {
             }
         switch address {
         case .unix(let path): return try await bootstrap.bind(unixDomainSocketPath: path).get()
-        case .ip4(let host, let port), .ip6(let host, let port):
+        case .network(let host?, let port):
             return try await bootstrap.bind(host: host, port: Int(port)).get()
-        case .all(let port):
+        case .network(nil, let port):
             do {
                 return try await bootstrap.bind(host: "::", port: Int(port)).get()
             } catch let error as IOError where error.errnoCode == EAFNOSUPPORT {

@@ -3,12 +3,12 @@ internal import Glibc
 /// The address that a server listens on: `HOST:PORT`, `[IPV6]:PORT`, `:PORT` for all addresses of
 /// the machine, `unix:PATH`. Port 0 selects a free port.
 package enum ListenAddress: Equatable, Sendable {
-    case ip4(String, port: UInt16)
-    case ip6(String, port: UInt16)
-    case all(port: UInt16)
+    /// An IP address and a port; without an address, all addresses of the machine.
+    case network(String?, port: UInt16)
+    /// The path of a Unix socket.
     case unix(String)
 
-    package static let standard = ListenAddress.ip4("127.0.0.1", port: 8080)
+    package static let standard = ListenAddress.network("127.0.0.1", port: 8080)
 
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
@@ -23,24 +23,23 @@ package enum ListenAddress: Equatable, Sendable {
         else { return nil }
         let host = text[..<colon]
         if host.isEmpty || host == "*" {
-            self = .all(port: port)
+            self = .network(nil, port: port)
         } else if host.hasPrefix("["), host.hasSuffix("]") {
             let address = String(host.dropFirst().dropLast())
-            guard Self.isAddress(address, AF_INET6) else { return nil }
-            self = Self.isAny(address) ? .all(port: port) : .ip6(address, port: port)
+            guard let bytes = Self.bytes(of: address, AF_INET6) else { return nil }
+            self = .network(bytes.allSatisfy { $0 == 0 } ? nil : address, port: port)
         } else {
             let address = host == "localhost" ? "127.0.0.1" : String(host)
-            guard Self.isAddress(address, AF_INET) else { return nil }
-            self = .ip4(address, port: port)
+            guard Self.bytes(of: address, AF_INET) != nil else { return nil }
+            self = .network(address, port: port)
         }
     }
 
     /// Whether only users of this machine can reach the address.
     package var isLocal: Bool {
         switch self {
-        case .ip4(let address, _): address.hasPrefix("127.")
-        case .ip6(let address, _): address == "::1"
-        case .all: false
+        case .network(let address?, _): address.hasPrefix("127.") || address == "::1"
+        case .network(nil, _): false
         case .unix: true
         }
     }
@@ -48,43 +47,33 @@ package enum ListenAddress: Equatable, Sendable {
     /// The hosts under which the address is reached, as in a URL; none for a Unix socket.
     package var hosts: [String] {
         switch self {
-        case .ip4("0.0.0.0", _):
+        case .network("0.0.0.0", _):
             LocalAddresses.list().filter { !$0.hasPrefix("[") } + ["127.0.0.1"]
-        case .ip4(let host, _): [host]
-        case .ip6(let host, _): ["[\(host)]"]
-        case .all: LocalAddresses.list() + ["127.0.0.1"]
+        case .network(let address?, _): [Self.host(address)]
+        case .network(nil, _): LocalAddresses.list() + ["127.0.0.1"]
         case .unix: []
         }
     }
 
-    /// Returns the same host with another port. A Unix socket address is returned unchanged.
+    /// Returns the same address with another port. A Unix socket is returned unchanged.
     package func with(port: UInt16) -> ListenAddress {
-        switch self {
-        case .ip4(let host, _): .ip4(host, port: port)
-        case .ip6(let host, _): .ip6(host, port: port)
-        case .all: .all(port: port)
-        case .unix: self
-        }
+        if case .network(let address, _) = self { .network(address, port: port) } else { self }
     }
 
-    private static func isAddress(_ text: String, _ family: Int32) -> Bool {
-        var bytes = in6_addr()
-        return inet_pton(family, text, &bytes) == 1
+    private static func host(_ address: String) -> String {
+        address.contains(":") ? "[\(address)]" : address
     }
 
-    private static func isAny(_ text: String) -> Bool {
-        var bytes = in6_addr()
-        guard inet_pton(AF_INET6, text, &bytes) == 1 else { return false }
-        return withUnsafeBytes(of: bytes) { $0.allSatisfy { $0 == 0 } }
+    private static func bytes(of address: String, _ family: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: MemoryLayout<in6_addr>.size)
+        return inet_pton(family, address, &bytes) == 1 ? bytes : nil
     }
 }
 
 extension ListenAddress: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .ip4(let address, let port): "\(address):\(port)"
-        case .ip6(let address, let port): "[\(address)]:\(port)"
-        case .all(let port): ":\(port)"
+        case .network(let address, let port): "\(address.map(Self.host) ?? ""):\(port)"
         case .unix(let path): "unix:\(path)"
         }
     }

@@ -85,6 +85,14 @@ public struct ChannelMessage: Hashable, Sendable {
     /// Creates a message of text, in UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
+    /// Throws ``EngineError/Code/invalidArgument`` if the message is longer than ``maximumSize``.
+    package func checkSize() throws(EngineError) {
+        guard bytes.count > Self.maximumSize else { return }
+        throw EngineError(
+            .invalidArgument, message: "a message of \(bytes.count) bytes is too long",
+            advice: "at most \(Self.maximumSize) bytes")
+    }
+
     /// The message as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }

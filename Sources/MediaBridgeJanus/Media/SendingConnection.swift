@@ -135,7 +135,7 @@ struct SendingConnection: Sendable {
         _ connection: PeerConnection, _ codec: VideoCodec?, _ handle: JanusHandle
     ) async throws(ReconnectReason) -> Announced {
         let offer: String
-        do throws(PeerError) { offer = try await connection.offer(isComplete: true) } catch {
+        do throws(PeerError) { offer = try await connection.offer() } catch {
             throw ReconnectReason(error)
         }
         let announced = Announced(

@@ -79,7 +79,7 @@ struct ControlPacket: Hashable, Sendable {
         estimate = exponent < 40 ? mantissa << exponent : .max
     }
 
-    private static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
+    fileprivate static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
         bytes[at..<at + count].reduce(0) { $0 << 8 | Int($1) }
     }
 }
@@ -132,6 +132,8 @@ struct LossWindow {
 enum ReportForJanus {
     /// 2 ms in units of 1/65536 s.
     private static let addition: UInt32 = 131
+    /// The number of bytes of a report block.
+    private static let blockSize = 24
 
     /// Adjusts a compound packet up to its first malformed part.
     ///
@@ -147,8 +149,8 @@ enum ReportForJanus {
             guard end <= bytes.count else { return }
             // A receiver report: the number of its source, then the blocks.
             if bytes[at + 1] == 201, at + 8 <= end {
-                let count = min(Int(bytes[at] & 0x1f), (end - at - 8) / Block.size)
-                let place = at + 8..<at + 8 + count * Block.size
+                let count = min(Int(bytes[at] & 0x1f), (end - at - 8) / blockSize)
+                let place = at + 8..<at + 8 + count * blockSize
                 adjust(UnsafeMutableRawBufferPointer(rebasing: bytes[place]), count, isVideo)
             }
             at = end
@@ -158,42 +160,19 @@ enum ReportForJanus {
     private static func adjust(
         _ bytes: UnsafeMutableRawBufferPointer, _ count: Int, _ isVideo: (UInt32) -> Bool
     ) {
-        let blocks = (0..<count).map { Block(bytes, at: $0) }
-        let video = blocks.filter { isVideo($0.source) }
-        let others = blocks.filter { !isVideo($0.source) }
-        for (place, var block) in (video + others).enumerated() {
-            block.sinceLastReport -= min(addition, block.sinceLastReport)
-            block.write(to: bytes, at: place)
+        let blocks = (0..<count).map { Array(bytes[$0 * blockSize..<($0 + 1) * blockSize]) }
+        func isAboutVideo(_ block: [UInt8]) -> Bool {
+            isVideo(UInt32(ControlPacket.number(block, 0, 4)))
         }
-    }
-
-    /// A report block.
-    private struct Block {
-        static let size = 24
-        private var bytes: [UInt8]
-
-        init(_ all: UnsafeMutableRawBufferPointer, at place: Int) {
-            bytes = Array(all[place * Self.size..<(place + 1) * Self.size])
-        }
-
-        func write(to all: UnsafeMutableRawBufferPointer, at place: Int) {
-            for (offset, byte) in bytes.enumerated() { all[place * Self.size + offset] = byte }
-        }
-
-        var source: UInt32 { word(at: 0) }
-
-        /// The time since the last sender report arrived, in units of 1/65536 s.
-        var sinceLastReport: UInt32 {
-            get { word(at: 20) }
-            set {
-                for index in 0..<4 {
-                    bytes[20 + index] = UInt8(truncatingIfNeeded: newValue >> (24 - 8 * index))
-                }
+        let sorted = blocks.filter(isAboutVideo) + blocks.filter { !isAboutVideo($0) }
+        for (place, var block) in sorted.enumerated() {
+            // The time since the last sender report arrived, in units of 1/65536 s.
+            let since = UInt32(ControlPacket.number(block, 20, 4))
+            withUnsafeBytes(of: (since - min(addition, since)).bigEndian) {
+                block.replaceSubrange(20..<24, with: $0)
             }
-        }
-
-        private func word(at offset: Int) -> UInt32 {
-            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
+            UnsafeMutableRawBufferPointer(rebasing: bytes[(place * blockSize)...])
+                .copyBytes(from: block)
         }
     }
 }
@@ -210,8 +189,8 @@ final class SeenNumbers: Sendable {
     private struct State {
         /// The highest number, extended beyond 65535; `nil` before the first packet.
         var highest: Int?
-        /// A ring: element n is whether the number that is n modulo ``width`` has arrived.
-        var bits = [Bool](repeating: false, count: SeenNumbers.width)
+        /// A ring: the element at n modulo ``width`` is n if the extended number n has arrived.
+        var arrived = [Int](repeating: -1, count: SeenNumbers.width)
     }
     /// The number of remembered numbers. Older ones count as arrived.
     private static let width = 4096
@@ -222,23 +201,15 @@ final class SeenNumbers: Sendable {
     /// - Returns: Whether it has not arrived before.
     func isNew(_ number: UInt16) -> Bool {
         state.withLock { state in
-            guard let highest = state.highest else {
-                state.highest = Int(number)
-                state.bits[Int(number) % Self.width] = true
-                return true
-            }
-            let step = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)))
-            let place = highest + step
-            if step > 0 {
-                for passed in 1...min(step, Self.width) {
-                    state.bits[(highest + passed) % Self.width] = false
-                }
-                state.highest = place
-            } else if step <= -Self.width || place < 0 {
-                return false
-            }
-            defer { state.bits[place % Self.width] = true }
-            return !state.bits[place % Self.width]
+            let highest = state.highest ?? Int(number)
+            let step = Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest))
+            let extended = highest + Int(step)
+            guard extended >= 0, extended > highest - Self.width,
+                state.arrived[extended % Self.width] != extended
+            else { return false }
+            state.arrived[extended % Self.width] = extended
+            state.highest = max(highest, extended)
+            return true
         }
     }
 }

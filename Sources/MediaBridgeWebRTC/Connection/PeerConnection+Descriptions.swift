@@ -5,13 +5,10 @@ internal import MediaCore
 internal import Synchronization
 
 extension PeerConnection {
-    /// Returns an offer. ``PeerConnectionObserver/found(_:)`` delivers the candidates that it lacks.
-    /// Called once. A sender offers its preferred codecs, a receiver all.
+    /// Returns an offer with its candidates. Called once. A sender offers its preferred codecs, a receiver all.
     ///
-    /// - Parameter isComplete: Whether to wait for the candidates, within
-    ///   ``Configuration/gatheringTimeout``. Default false.
     /// - Throws: ``PeerError``; the connection is closed then.
-    public func offer(isComplete: Bool = false) async throws(PeerError) -> String {
+    public func offer() async throws(PeerError) -> String {
         try await beginning { () async throws(PeerError) -> String in
             let streams = offeredStreams
             let link = try open(streams)
@@ -21,13 +18,11 @@ extension PeerConnection {
                 take(channel)
             }
             setDirections(streams, in: link)
-            let text = try await link.makeLocal(.offer, isComplete: isComplete)
-            events.name((try? SessionDescription(text))?.media.map { $0.mid ?? "" } ?? [])
-            return SessionDescription.asPeersExpect(text)
+            return SessionDescription.asPeersExpect(try await link.makeLocal(.offer))
         }
     }
 
-    /// Takes the answer to ``offer(isComplete:)``.
+    /// Takes the answer to ``offer()``.
     ///
     /// - Throws: ``PeerError``: ``PeerError/Code/nothingInCommon`` if the peer has refused all streams. The
     ///   connection is closed then.
@@ -54,7 +49,6 @@ extension PeerConnection {
             let streams = streams(in: description).sorted { $0.line < $1.line }
             guard !streams.isEmpty else { throw nothingInCommon }
             let cleaned = try description.cleaned(for: streams)
-            events.name(cleaned.lines.map { description.media[$0].mid ?? "" })
             let link = try open(streams)
             parts.withLock { $0.receiver }?.expect(streams)
             try await link.start()
@@ -62,7 +56,7 @@ extension PeerConnection {
             link.bin.onChannel { [weak self] in self?.take($0) }
             try await link.setRemote(.offer, cleaned.text)
             setDirections(streams, in: link)
-            let text = try await link.makeLocal(.answer, isComplete: true)
+            let text = try await link.makeLocal(.answer)
             agree(on: streams, description, cleaned.lines, in: link)
             return description.completing(answer: text, lines: cleaned.lines)
         }
@@ -221,7 +215,7 @@ extension PeerConnection {
     private func setDirections(_ streams: [PeerStream], in link: PeerPipeline) {
         for (place, line) in Set(streams.map(\.line)).sorted().enumerated() {
             let isVideo = streams.contains { $0.line == line && $0.isVideo }
-            _ = link.bin.setTransceiver(
+            link.bin.setTransceiver(
                 at: place, role == .sender ? .sendOnly : .receiveOnly, retransmits: isVideo)
         }
     }
@@ -276,13 +270,12 @@ extension PeerConnection {
         senders.values.forEach { $0.open() }
     }
 
-    private func take(_ channel: WebRTCChannel) {
-        let messages = PeerMessages(channel, events)
+    private func take(_ channel: DataChannel) {
         let isFirst = parts.withLock { parts in
             guard parts.messages == nil, !parts.isClosed else { return false }
-            parts.messages = messages
+            parts.messages = channel
             return true
         }
-        if isFirst { messages.begin() }
+        if isFirst { channel.begin(events) }
     }
 }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// A WebRTC connection to one peer that sends or receives one video and one audio stream of encoded
 /// frames.
 ///
-/// Either side offers: ``offer(isComplete:)`` and ``accept(answer:)``, or ``answer(_:)``. The
+/// Either side offers: ``offer()`` and ``accept(answer:)``, or ``answer(_:)``. The
 /// caller carries descriptions and candidates to the peer. The connection is closed when its last
 /// reference is released.
 ///
@@ -31,7 +31,7 @@ public final class PeerConnection: Sendable {
         var senders: [MediaKind: PeerSender] = [:]
         var receiver: PeerReceiver?
         var monitor: PeerMonitor?
-        var messages: PeerMessages?
+        var messages: DataChannel?
         /// The candidates of the peer that arrived before its description.
         var early: [Candidate] = []
         /// The position of each of the peer's m-lines, by `mid`, in webrtcbin's description; `nil`
@@ -65,18 +65,12 @@ public final class PeerConnection: Sendable {
 
     /// The negotiated video codec; `nil` before negotiation, or without video.
     public var videoCodec: VideoCodec? {
-        for stream in parts.withLock({ $0.streams }) {
-            if case .video(let codec) = stream.codec { return codec }
-        }
-        return nil
+        parts.withLock { $0.streams.lazy.compactMap(\.codec.video).first }
     }
 
     /// The negotiated audio codec; `nil` before negotiation, or without audio.
     public var audioCodec: AudioCodec? {
-        for stream in parts.withLock({ $0.streams }) {
-            if case .audio(let codec) = stream.codec { return codec }
-        }
-        return nil
+        parts.withLock { $0.streams.lazy.compactMap(\.codec.audio).first }
     }
 
     /// Closes the connection: the observer is not called after this returns. A second call does
@@ -145,7 +139,7 @@ extension PeerConnection {
         public var localAddresses: [String] = []
         /// How long a receiver waits for late or retransmitted packets. Default 100 ms.
         public var jitterBuffer = Duration.milliseconds(100)
-        /// The timeout for gathering the candidates of an answer; later candidates are not
+        /// The timeout for gathering the candidates of a description; later candidates are not
         /// included. Default 500 ms. If media goes only through a TURN server, up to 5 s.
         public var gatheringTimeout = Duration.milliseconds(500)
         /// The timeout from the description to the established connection. Default 15 s.
@@ -205,9 +199,7 @@ extension PeerConnection {
     ///   `DropCause.queueFull`, `DropCause.noTime`, `DropCause.closed`.
     @discardableResult
     public func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        let (sender, isClosed) = parts.withLock { ($0.senders[.video], $0.isClosed) }
-        guard let sender else { return isClosed ? .dropped(.closed) : .notStarted }
-        return sender.send(unit)
+        send(.video) { $0.send(unit) }
     }
 
     /// Sends an encoded audio frame. Never blocks.
@@ -215,9 +207,14 @@ extension PeerConnection {
     /// - Returns: As for ``send(_:)-(EncodedVideoFrame)``; audio has no keyframes.
     @discardableResult
     public func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        let (sender, isClosed) = parts.withLock { ($0.senders[.audio], $0.isClosed) }
-        guard let sender else { return isClosed ? .dropped(.closed) : .notStarted }
-        return sender.send(unit)
+        send(.audio) { $0.send(unit) }
+    }
+
+    private func send(
+        _ kind: MediaKind, _ body: (PeerSender) -> FrameDisposition
+    ) -> FrameDisposition {
+        let (sender, isClosed) = parts.withLock { ($0.senders[kind], $0.isClosed) }
+        return sender.map(body) ?? (isClosed ? .dropped(.closed) : .notStarted)
     }
 
     /// The fraction of audio packets that the peer has recently lost, from 0 to 1; zero if the peer does not use

@@ -11,8 +11,6 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
     /// Called with each new state. ``PeerConnection/State/failed(_:)`` and
     /// ``PeerConnection/State/closed`` are final.
     func stateChanged(_ state: PeerConnection.State)
-    /// Called with each local candidate.
-    func found(_ candidate: PeerConnection.Candidate)
     /// Called with each encoded video frame (access unit), in decoding order, with timestamps of
     /// the shared clock (`LiveTiming`). The first frame is a keyframe, and so is the first frame
     /// after a loss.
@@ -25,13 +23,9 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
     func limitChanged(_ limit: VideoLimit)
     /// Called with each message of the peer.
     func receive(_ message: ChannelMessage)
-    /// Called when messages can be sent.
-    func messagesOpened()
 }
 
 extension PeerConnectionObserver {
-    /// Does nothing.
-    public func found(_ candidate: PeerConnection.Candidate) {}
     /// Discards the frame.
     public func receive(_ unit: EncodedVideoFrame) {}
     /// Discards the frame.
@@ -42,8 +36,6 @@ extension PeerConnectionObserver {
     public func limitChanged(_ limit: VideoLimit) {}
     /// Discards the message.
     public func receive(_ message: ChannelMessage) {}
-    /// Does nothing.
-    public func messagesOpened() {}
 }
 
 // MARK: - PeerEvents
@@ -63,8 +55,6 @@ final class PeerEvents: Sendable {
     }
     private let state: Mutex<State>
     private let queue = SerialQueue(label: "mediabridge.peer")
-    /// The `mid`s of the m-lines, for candidates.
-    private let mids = Mutex<[String]>([])
 
     init(_ observer: any PeerConnectionObserver) { state = Mutex(State(observer: observer)) }
 
@@ -73,8 +63,6 @@ final class PeerEvents: Sendable {
 
     /// The observer; `nil` after the end.
     var observer: (any PeerConnectionObserver)? { state.withLock { $0.observer } }
-
-    func name(_ mids: [String]) { self.mids.withLock { $0 = mids } }
 
     /// Calls `body` when media flows for the first time, before the observer is notified.
     func onConnected(_ body: @escaping @Sendable () -> Void) {
@@ -87,13 +75,6 @@ final class PeerEvents: Sendable {
     /// Calls `body` with the observer, after all earlier events.
     func tell(_ body: @escaping @Sendable (any PeerConnectionObserver) -> Void) {
         queue.async { [self] in if let observer { body(observer) } }
-    }
-
-    func found(_ text: String, line: Int) {
-        let mids = self.mids.withLock { $0 }
-        let candidate = PeerConnection.Candidate(
-            text, mid: line < mids.count ? mids[line] : nil, line: line)
-        tell { $0.found(candidate) }
     }
 
     /// Handles a state of webrtcbin. Thread: one of GStreamer.

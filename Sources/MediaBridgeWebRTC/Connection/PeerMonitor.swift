@@ -60,7 +60,7 @@ final class PeerMonitor: Sendable {
         onStep: @escaping @Sendable () -> Void
     ) {
         heard()
-        _ = link.bin.onControlPacket { [weak self] in self?.take($0) }
+        link.bin.onControlPacket { [weak self] in self?.take($0) }
         let beat = Heartbeat(every: Self.interval, on: queue) { [weak self] in self?.step() }
         state.withLock { state in
             state.sender = video

@@ -48,7 +48,7 @@ final class PeerPipeline: Sendable {
         pipeline.useSharedClock(baseTime: origin)
         bin.disableUPnP()
         bin.correctTimesSlowly(in: pipeline)
-        for address in configuration.localAddresses { _ = bin.addLocalAddress(address) }
+        for address in configuration.localAddresses { bin.addLocalAddress(address) }
         if configuration.isRelayOnly { bin.relayOnly() }
         for server in configuration.servers {
             if server.hasPrefix("stun") {
@@ -59,7 +59,6 @@ final class PeerPipeline: Sendable {
                     advice: "turn://USER:PASSWORD@HOST:PORT, user and password percent-escaped")
             }
         }
-        bin.onCandidate { events.found($0.text, line: $0.line) }
         bin.onConnectionChange { [weak bin] in
             if let state = bin?.connectionState { events.changed(to: state) }
         }
@@ -82,7 +81,7 @@ final class PeerPipeline: Sendable {
 
     /// Sets the peer's description. If webrtcbin rejects it, the error is attributed to the peer.
     func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PeerError) {
-        do throws(PipelineError) { try await bin.setRemote(kind, text) } catch {
+        do throws(PipelineError) { try await bin.set(.remote, kind, text) } catch {
             let reason = PeerError(error)
             guard reason.code == .failed else { throw reason }
             throw PeerError(.badDescription, message: reason.message, advice: reason.advice)
@@ -90,20 +89,15 @@ final class PeerPipeline: Sendable {
     }
 
     /// Creates the description of this side, sets it, and returns it with its candidates.
-    ///
-    /// - Parameter isComplete: Whether to wait for the candidates.
-    func makeLocal(
-        _ kind: WebRTCBin.DescriptionKind, isComplete: Bool
-    ) async throws(PeerError) -> String {
+    func makeLocal(_ kind: WebRTCBin.DescriptionKind) async throws(PeerError) -> String {
         let text: String
         do throws(PipelineError) {
-            text = try await kind == .offer ? bin.createOffer() : bin.createAnswer()
-            try await bin.setLocal(kind, text)
+            text = try await bin.create(kind)
+            try await bin.set(.local, kind, text)
         } catch {
             throw PeerError(error)
         }
         bin.sendAtOnce(in: pipeline)
-        guard isComplete else { return text }
         await waitForCandidates()
         let complete = bin.localDescription ?? text
         guard !configuration.isRelayOnly || complete.contains("a=candidate:") else {

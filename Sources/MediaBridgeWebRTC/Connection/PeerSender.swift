@@ -23,6 +23,12 @@ final class PeerSender: Sendable {
         var caps: Caps?
         var last: MediaTime?
         var counts = PeerStatistics.Stream()
+
+        /// Counts a frame that is not sent. Later frames may refer to it.
+        mutating func lose(_ disposition: FrameDisposition) -> FrameDisposition {
+            _ = chain.lose()
+            return counts.units.count(disposition)
+        }
     }
     private let state = Mutex(State())
     private let packets = Atomic<Int>(0)
@@ -63,50 +69,45 @@ final class PeerSender: Sendable {
     func close() { state.withLock { ($0.isClosed, $0.caps) = (true, nil) } }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard stream.codec == .video(unit.codec) else { return count(.wrongBufferType) }
-        let references = unit.references
-        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { state in
-            state.chain.admits(references)
-        }
+        guard stream.codec == .video(unit.codec) else { return lose(.wrongBufferType) }
+        return send(unit.runningTime, unit.liveTiming, unit.references) { try unit.wrapped() }
     }
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard stream.codec == .audio(unit.codec) else { return count(.wrongBufferType) }
-        return send(unit.runningTime, unit.liveTiming, wrapping: { try unit.wrapped() }) { _ in
-            true
-        }
+        guard stream.codec == .audio(unit.codec) else { return lose(.wrongBufferType) }
+        return send(unit.runningTime, unit.liveTiming, .none) { try unit.wrapped() }
     }
 
-    private func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        state.withLock { $0.counts.units.count(disposition) }
+    private func lose(_ disposition: FrameDisposition) -> FrameDisposition {
+        state.withLock { $0.lose(disposition) }
     }
 
+    /// - Parameter references: Those of the frame; none for audio.
     private func send(
-        _ time: MediaTime?, _ live: LiveTiming?,
-        wrapping wrap: () throws -> ElementChain.BufferWithCaps, admits: (inout State) -> Bool
+        _ time: MediaTime?, _ live: LiveTiming?, _ references: EncodedVideoFrameReferences,
+        wrapping wrap: () throws -> ElementChain.BufferWithCaps
     ) -> FrameDisposition {
         let refusal: DropCause? = state.withLock { state in
             if state.isClosed { return .closed }
             if !state.isOpen { return .notStarted }
             return time == nil ? .noTime : nil
         }
-        if let refusal { return count(.dropped(refusal)) }
-        guard let time, let wrapped = try? wrap() else { return count(.dropped(.failed)) }
+        if let refusal { return lose(.dropped(refusal)) }
+        guard let time, let wrapped = try? wrap() else { return lose(.dropped(.failed)) }
         let isFull = input.queuedBuffers >= Self.depth || input.queuedBytes >= Self.bytes
         let caps = wrapped.caps
         var own: Buffer? = wrapped.buffer.retained().withOwnHeader()
         return state.withLock { state in
-            if isFull {
-                _ = state.chain.lose()
-                return state.counts.units.count(.queueFull)
+            guard !isFull else { return state.lose(.queueFull) }
+            guard state.chain.admits(references) else {
+                return state.lose(.dropped(.needsKeyFrame))
             }
-            guard admits(&state) else { return state.counts.units.count(.dropped(.needsKeyFrame)) }
             let due = timeline.due(time, live)
             guard let stamp = ClockTime(due), var buffer = own.take() else {
-                return state.counts.units.count(.dropped(.early))
+                return state.lose(.dropped(.early))
             }
             if let last = state.last, due < last, stream.isVideo {
-                return state.counts.units.count(.dropped(.backwards))
+                return state.lose(.dropped(.backwards))
             }
             state.last = due
             buffer.presentationTime = stamp
@@ -117,7 +118,7 @@ final class PeerSender: Sendable {
             }
             let size = buffer.byteCount
             guard input.push(buffer) == .ok else {
-                return state.counts.units.count(.dropped(.closed))
+                return state.lose(.dropped(.closed))
             }
             state.counts.bytes += size
             return state.counts.units.count(.accepted)

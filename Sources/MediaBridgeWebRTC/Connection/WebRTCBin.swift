@@ -23,29 +23,24 @@ final class WebRTCBin: Sendable {
     // MARK: Descriptions
 
     /// The kind of a session description.
-    enum DescriptionKind: Int32, Sendable {
+    enum DescriptionKind: String, Sendable {
         /// Proposes a session.
-        case offer = 1
+        case offer
         /// Accepts an offer, or a part of it.
-        case answer = 3
+        case answer
+
+        /// The value of GstWebRTCSDPType.
+        fileprivate var value: gint { self == .offer ? 1 : 3 }
     }
 
-    /// Creates an offer for the media of the pads and transceivers.
-    func createOffer() async throws(PipelineError) -> String {
-        try await created("create-offer", "offer")
-    }
-
-    /// Creates the answer to the remote description.
-    func createAnswer() async throws(PipelineError) -> String {
-        try await created("create-answer", "answer")
-    }
-
-    private func created(_ action: String, _ field: String) async throws(PipelineError) -> String {
+    /// Creates an offer for the media of the pads and transceivers, or the answer to the remote description.
+    func create(_ kind: DescriptionKind) async throws(PipelineError) -> String {
+        let action = "create-\(kind)"
         let text = try await promised(action) { promise in
             mb_webrtc_create(element.pointer, action, promise)
             return true
         } read: { promise in
-            mb_promise_description(promise, field).map { text in
+            mb_promise_description(promise, kind.rawValue).map { text in
                 defer { g_free(text) }
                 return String(cString: text)
             }
@@ -57,25 +52,16 @@ final class WebRTCBin: Sendable {
         return text
     }
 
-    /// Sets the description of this side.
-    func setLocal(
-        _ kind: DescriptionKind, _ text: String
-    ) async throws(PipelineError) {
-        try await set("set-local-description", kind, text)
-    }
+    /// A side of the connection.
+    enum Side: Sendable { case local, remote }
 
-    /// Sets the description that the peer sent.
-    func setRemote(
-        _ kind: DescriptionKind, _ text: String
+    /// Sets the description of a side.
+    func set(
+        _ side: Side, _ kind: DescriptionKind, _ text: String
     ) async throws(PipelineError) {
-        try await set("set-remote-description", kind, text)
-    }
-
-    private func set(
-        _ action: String, _ kind: DescriptionKind, _ text: String
-    ) async throws(PipelineError) {
+        let action = "set-\(side)-description"
         try await promised(action) { promise in
-            mb_webrtc_set(element.pointer, action, kind.rawValue, text, promise) != 0
+            mb_webrtc_set(element.pointer, action, kind.value, text, promise) != 0
         } read: { _ in
         }
     }
@@ -92,24 +78,50 @@ final class WebRTCBin: Sendable {
     /// How long webrtcbin may take to create or set a description.
     private static let deadline = Duration.seconds(8).asDefaultDeadline
 
+    /// Makes a request of the element, and returns what `read` takes from the reply.
+    ///
+    /// - Parameters:
+    ///   - ask: Makes the request. Returns false if the element does not accept it.
+    ///   - read: Called on a thread of GStreamer; the reply is valid only during the call.
     private func promised<R: Sendable>(
         _ action: String, _ ask: (UnsafeMutablePointer<GstPromise>) -> Bool,
         read: @escaping @Sendable (UnsafeMutablePointer<GstPromise>) -> R
     ) async throws(PipelineError) -> R {
-        let result = await WebRTCPromise.result(within: Self.deadline, ask, read: read)
-        switch result {
-        case .kept(let value): return value
-        case .refused:
+        let path = element.path
+        let result = Once<Result<R, PipelineError>>()
+        result.expire(after: Self.deadline)
+        typealias Reply = SignalListener<UnsafeMutablePointer<GstPromise>>
+        let promise = mb_promise_new(
+            { promise, context in
+                if let promise { Reply.call(context, promise) }
+            },
+            Reply.context { promise in
+                guard let failure = mb_promise_failure(promise) else {
+                    result.resume(.success(read(promise)))
+                    return
+                }
+                defer { g_free(failure) }
+                result.resume(
+                    .failure(
+                        PipelineError(
+                            .streamFailed, element: path,
+                            message: "\(action): \(String(cString: failure))")))
+            }, { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
+        if let promise {
+            if !ask(promise) {
+                result.resume(
+                    .failure(
+                        PipelineError(
+                            .streamFailed, element: path, message: "\(action): invalid SDP")))
+            }
+            mb_promise_unref(promise)
+        }
+        guard let outcome = await result.value() else {
             throw PipelineError(
-                .streamFailed, element: element.path, message: "\(action): invalid SDP")
-        case .failed(let reason):
-            throw PipelineError(
-                .streamFailed, element: element.path, message: "\(action): \(reason)")
-        case .late:
-            throw PipelineError(
-                .deadlineExceeded, element: element.path,
+                .deadlineExceeded, element: path,
                 message: "\(action) took longer than \(Self.deadline)")
         }
+        return try outcome.get()
     }
 
     // MARK: Transceivers
@@ -133,13 +145,9 @@ final class WebRTCBin: Sendable {
     }
 
     /// Sets the direction of a transceiver, and whether lost packets are retransmitted.
-    ///
-    /// - Returns: False if there is no transceiver at that place.
-    func setTransceiver(
-        at place: Int, _ direction: Direction, retransmits: Bool
-    ) -> Bool {
-        mb_webrtc_set_transceiver(
-            element.pointer, guint(place), direction.rawValue, retransmits ? 1 : 0) != 0
+    func setTransceiver(at place: Int, _ direction: Direction, retransmits: Bool) {
+        _ = mb_webrtc_set_transceiver(
+            element.pointer, guint(place), direction.rawValue, retransmits ? 1 : 0)
     }
 
     // MARK: ICE
@@ -147,11 +155,10 @@ final class WebRTCBin: Sendable {
     /// Prevents the connection from asking routers to open ports.
     func disableUPnP() { _ = mb_webrtc_disable_upnp(element.pointer) }
 
-    /// Gathers candidates at this address; if no address is added, at all except loopback addresses.
-    ///
-    /// - Returns: False if the text is not an address.
-    func addLocalAddress(_ address: String) -> Bool {
-        mb_webrtc_add_local_address(element.pointer, address) != 0
+    /// Gathers candidates at this address; if no address is added, at all except loopback addresses. Ignores
+    /// text that is not an address.
+    func addLocalAddress(_ address: String) {
+        _ = mb_webrtc_add_local_address(element.pointer, address)
     }
 
     /// Uses a TURN server, given as `turn://USER:PASSWORD@HOST:PORT`, user and password escaped.
@@ -168,18 +175,6 @@ final class WebRTCBin: Sendable {
 
     /// Gathers and uses only candidates of TURN servers.
     func relayOnly() { element.set("ice-transport-policy", "relay") }
-
-    /// Calls `body` with every candidate of this side and the number of its m-line, on a thread of
-    /// GStreamer. Everything that `body` captures lives as long as the element.
-    func onCandidate(_ body: @escaping @Sendable ((line: Int, text: String)) -> Void) {
-        mb_webrtc_on_candidate(
-            element.pointer,
-            { _, line, candidate, context in
-                guard let candidate else { return }
-                SignalListener<(line: Int, text: String)>.call(
-                    context, (line: Int(line), text: String(cString: candidate)))
-            }, SignalListener<(line: Int, text: String)>.context(body), SignalRelease.function)
-    }
 
     // MARK: State
 
@@ -252,10 +247,8 @@ final class WebRTCBin: Sendable {
 extension WebRTCBin {
     /// Calls `body` with each RTCP packet of the peer, on the thread that receives it. Call it when both
     /// descriptions are set.
-    ///
-    /// - Returns: False if there is no RTP session yet.
-    func onControlPacket(_ body: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
-        guard let session = mb_webrtc_session(element.pointer) else { return false }
+    func onControlPacket(_ body: @escaping @Sendable ([UInt8]) -> Void) {
+        guard let session = mb_webrtc_session(element.pointer) else { return }
         defer { g_object_unref(session) }
         mb_on_rtcp(
             session,
@@ -266,7 +259,6 @@ extension WebRTCBin {
                 SignalListener<[UInt8]>.call(
                     context, bytes.bytes.withUnsafeBytes { Array($0) })
             }, SignalListener<[UInt8]>.context(body), SignalRelease.function)
-        return true
     }
 
     /// Calls `body` with the bytes of each RTCP packet before it is sent, on the thread that sends it; it may
@@ -322,92 +314,6 @@ extension WebRTCBin {
     func correctTimesSlowly(in pipeline: Pipeline) {
         for inner in pipeline.elements where inner.factoryName == "rtpbin" {
             inner.set("max-ts-offset-adjustment", "5000000")
-        }
-    }
-}
-
-// MARK: - WebRTCPromise
-
-/// Waits for the reply of an element (`GstPromise`).
-private enum WebRTCPromise {
-    /// The outcome of a request.
-    enum Result<Value: Sendable>: Sendable {
-        case kept(Value)
-        /// The element did not accept the request.
-        case refused
-        /// The reply is an error.
-        case failed(String)
-        case late
-    }
-
-    /// Calls `ask` with a new promise, and returns the value that `read` takes from the reply.
-    ///
-    /// - Parameters:
-    ///   - ask: Makes the request. Returns false if the element does not accept it.
-    ///   - read: Called on a thread of GStreamer; the reply is valid only during the call.
-    static func result<Value: Sendable>(
-        within deadline: Duration, _ ask: (UnsafeMutablePointer<GstPromise>) -> Bool,
-        read: @escaping @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
-    ) async -> Result<Value> {
-        await withCheckedContinuation { continuation in
-            let answer = Answer(continuation, read)
-            let limit = OneShotTimer(after: deadline) { answer.give(.late) }
-            answer.onGiven { limit.cancel() }
-            let promise = mb_promise_new(
-                { promise, context in
-                    guard let promise, let context else { return }
-                    Unmanaged<Reply>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                        $0.changed(promise)
-                    }
-                }, Unmanaged.passRetained(answer as Reply).toOpaque(),
-                { if let context = $0 { Unmanaged<Reply>.fromOpaque(context).release() } })
-            guard let promise else { return answer.give(.refused) }
-            if !ask(promise) { answer.give(.refused) }
-            mb_promise_unref(promise)
-        }
-    }
-
-    private class Reply: @unchecked Sendable {  // No state; see the subclass.
-        func changed(_ promise: UnsafeMutablePointer<GstPromise>) {}
-    }
-
-    /// Sendable: its state is in a mutex.
-    private final class Answer<Value: Sendable>: Reply, @unchecked Sendable {
-        private struct State {
-            var continuation: CheckedContinuation<Result<Value>, Never>?
-            var onGiven: (@Sendable () -> Void)?
-        }
-        private let state: Mutex<State>
-        private let read: @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
-
-        init(
-            _ continuation: CheckedContinuation<Result<Value>, Never>,
-            _ read: @escaping @Sendable (UnsafeMutablePointer<GstPromise>) -> Value
-        ) {
-            state = Mutex(State(continuation: continuation))
-            self.read = read
-        }
-
-        func onGiven(_ body: @escaping @Sendable () -> Void) {
-            state.withLock { $0.onGiven = body }
-        }
-
-        override func changed(_ promise: UnsafeMutablePointer<GstPromise>) {
-            if let failure = mb_promise_failure(promise) {
-                defer { g_free(failure) }
-                give(.failed(String(cString: failure)))
-            } else {
-                give(.kept(read(promise)))
-            }
-        }
-
-        func give(_ result: Result<Value>) {
-            let state = self.state.withLock { state in
-                defer { state = State() }
-                return state
-            }
-            state.onGiven?()
-            state.continuation?.resume(returning: result)
         }
     }
 }

@@ -9,7 +9,11 @@ package struct PeerStream: Hashable, Sendable {
         case audio(AudioCodec)
 
         /// Video or audio.
-        var kind: MediaKind { if case .video = self { .video } else { .audio } }
+        var kind: MediaKind { video == nil ? .audio : .video }
+        /// The codec of video; `nil` for audio.
+        var video: VideoCodec? { if case .video(let codec) = self { codec } else { nil } }
+        /// The codec of audio; `nil` for video.
+        var audio: AudioCodec? { if case .audio(let codec) = self { codec } else { nil } }
 
         /// The codec's name: `h264`.
         var name: String {
@@ -71,12 +75,12 @@ struct PayloadEncoding: Hashable, Sendable {
     /// Elements that decode.
     let decoder: String
 
-    private static let table: [PeerStream.Codec: PayloadEncoding] = {
+    private static let rows: [PayloadEncoding] = {
         let access =
             "h264parse config-interval=-1 ! "
             + "video/x-h264,stream-format=byte-stream,alignment=au"
         let keyFrames = "request-keyframe=true wait-for-keyframe=true"
-        let rows = [
+        return [
             PayloadEncoding(
                 codec: .video(.h264), label: "H.264", name: "H264", clockRate: 90_000, offered: 102,
                 // The parser inserts parameter sets before each keyframe. The payloader would insert
@@ -99,11 +103,12 @@ struct PayloadEncoding: Hashable, Sendable {
                 codec: .audio(.mulaw), label: "µ-law", name: "PCMU", clockRate: 8_000, offered: 0,
                 payloader: "rtppcmupay", depayloader: "rtppcmudepay", decoder: "mulawdec"),
         ]
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0.codec, $0) })
     }()
 
     /// Returns the row of a codec; `nil` for a codec that connections do not have.
-    static func of(_ codec: PeerStream.Codec) -> PayloadEncoding? { table[codec] }
+    static func of(_ codec: PeerStream.Codec) -> PayloadEncoding? {
+        rows.first { $0.codec == codec }
+    }
 }
 
 extension Set<VideoCodec> {

@@ -218,45 +218,32 @@ extension SessionDescription {
 
     private static func asPeersExpect(section text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
-        let types = lines.compactMap { line -> String? in
-            guard line.hasPrefix("a=rtpmap:"), line.uppercased().contains(" H264/") else {
-                return nil
-            }
-            return String(line.dropFirst("a=rtpmap:".count).prefix { $0 != " " })
-        }
-        var result = ""
-        var missing = Set(types)
+        let types = lines.filter {
+            $0.hasPrefix("a=rtpmap:") && $0.uppercased().contains(" H264/")
+        }.map { $0.dropFirst("a=rtpmap:".count).prefix { $0 != " " } }
+        // webrtcbin writes port 0 for bundled m-lines, which some peers take for a refusal.
+        let isBundled = lines.contains("a=bundle-only")
+        var result: [String] = []
         for line in lines where line != "a=bundle-only" {
-            // webrtcbin writes port 0 for bundled m-lines, which some peers take for a refusal.
-            let isBundled = lines.contains("a=bundle-only") && line.hasPrefix("m=")
-            let line = isBundled ? line.replacing(" 0 ", with: " 9 ", maxReplacements: 1) : line
-            let type = types.first { line.hasPrefix("a=fmtp:\($0) ") }
-            guard let type else {
-                result += line + "\r\n"
-                continue
+            if isBundled, line.hasPrefix("m=") {
+                result.append(line.replacing(" 0 ", with: " 9 ", maxReplacements: 1))
+            } else if types.contains(where: { line.hasPrefix("a=fmtp:\($0) ") }) {
+                result.append(line + lacking(in: line))
+            } else {
+                result.append(line)
             }
-            missing.remove(type)
-            result += line + Self.lacking(in: line) + "\r\n"
+            for type in types where line.hasPrefix("a=rtpmap:\(type) ") {
+                guard !lines.contains(where: { $0.hasPrefix("a=fmtp:\(type) ") }) else { continue }
+                result.append("a=fmtp:\(type) \(lacking(in: "").dropFirst())")
+            }
         }
-        guard !missing.isEmpty else { return result }
-        for type in types where missing.contains(type) {
-            let map = lines.first { $0.hasPrefix("a=rtpmap:\(type) ") } ?? ""
-            let parameters = Self.lacking(in: "").dropFirst()
-            result = result.replacing(
-                map + "\r\n", with: "\(map)\r\na=fmtp:\(type) \(parameters)\r\n")
-        }
-        return result
+        return result.map { $0 + "\r\n" }.joined()
     }
 
     private static func lacking(in line: String) -> String {
-        var text = ""
-        for (name, value) in [
-            ("packetization-mode", "1"), ("profile-level-id", "42e01f"),
-            ("level-asymmetry-allowed", "1"),
-        ] where !line.contains("\(name)=") {
-            text += ";\(name)=\(value)"
-        }
-        return text
+        ["packetization-mode=1", "profile-level-id=42e01f", "level-asymmetry-allowed=1"]
+            .filter { parameter in !line.contains(parameter.prefix { $0 != "=" } + "=") }
+            .map { ";\($0)" }.joined()
     }
 }
 

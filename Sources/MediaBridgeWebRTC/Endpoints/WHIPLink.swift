@@ -10,6 +10,7 @@ internal import Synchronization
 final class WHIPLink: PeerConnectionObserver {
     private struct State {
         var connection: AnsweredConnection?
+        var isConnected = false
         var hasWorked = false
         var attempts = 0
         var retry: OneShotTimer?
@@ -19,10 +20,6 @@ final class WHIPLink: PeerConnectionObserver {
         var others: [VideoCodec]
     }
     private let state: Mutex<State>
-    /// The slot through which the publications send.
-    let slot: PeerSlot
-    /// The video publication.
-    let video: PeerVideoPublication
     private let client: SignallingClient
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
@@ -45,11 +42,17 @@ final class WHIPLink: PeerConnectionObserver {
         let media = PeerConnection.Media(
             video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : [])
         state = Mutex(State(media: media, others: others))
-        slot = PeerSlot()
-        video = PeerVideoPublication(codec ?? .h264, to: slot)
         self.configuration = configuration
         self.publisher = publisher
         self.onFailure = onFailure
+    }
+
+    /// The codec of the video, as a set; empty without video.
+    var codecs: Set<VideoCodec> { Set(state.withLock { $0.media.video }) }
+
+    /// The connected peer; `nil` while there is none.
+    var peer: PeerConnection? {
+        state.withLock { $0.isConnected ? $0.connection?.peer : nil }
     }
 
     func begin() { Task { await self.connect() } }
@@ -57,8 +60,8 @@ final class WHIPLink: PeerConnectionObserver {
     private func connect() async {
         do throws(PeerError) {
             let media = state.withLock { $0.media }
-            let connection = try await AnsweredConnection.open(
-                .sender, media, configuration, by: client, observer: self)
+            let connection = try await client.connect(
+                .sender, media, configuration, observer: self)
             // A server may accept only the audio.
             let takesMedia =
                 media.video.isEmpty
@@ -67,7 +70,7 @@ final class WHIPLink: PeerConnectionObserver {
                 await connection.close()
                 let what =
                     media.video.isEmpty
-                    ? "audio as Opus" : "video as \(video.codecs.labels.joined(separator: ", "))"
+                    ? "audio as Opus" : "video as \(codecs.labels.joined(separator: ", "))"
                 throw PeerError(
                     .nothingInCommon, message: "the server does not accept \(what)",
                     advice: "another codec")
@@ -77,7 +80,7 @@ final class WHIPLink: PeerConnectionObserver {
                 return (state.isOver, connection.peer.state == .connected)
             }
             if isOver { return await connection.close() }
-            if isConnected { connected(connection) }
+            if isConnected { connected() }
         } catch {
             guard error.code == .nothingInCommon, changeCodec() else { return lost(error) }
             await connect()
@@ -94,14 +97,14 @@ final class WHIPLink: PeerConnectionObserver {
             state.media.video = [next]
             return next
         }
-        guard let next else { return false }
-        video.carry(next)
-        return publisher.codecsChanged()
+        return next != nil && publisher.codecsChanged()
     }
 
-    private func connected(_ connection: AnsweredConnection) {
-        state.withLock { ($0.hasWorked, $0.attempts) = (true, 0) }
-        slot.send(to: connection.peer)
+    private func connected() {
+        state.withLock { state in
+            state.isConnected = state.connection != nil
+            (state.hasWorked, state.attempts) = (true, 0)
+        }
         publisher.stateChanged(.sending)
         publisher.keyFrameNeeded()
         settled.open()
@@ -109,9 +112,8 @@ final class WHIPLink: PeerConnectionObserver {
 
     /// Schedules a reconnection, or gives up.
     private func lost(_ error: PeerError) {
-        slot.send(to: nil)
-        publisher.stateChanged(.paused)
         let (connection, isHopeless) = state.withLock { state -> (AnsweredConnection?, Bool) in
+            state.isConnected = false
             let connection = state.connection.take()
             guard !state.isOver else { return (connection, false) }
             let isHopeless = !state.hasWorked || error.code == .unauthorized
@@ -122,6 +124,7 @@ final class WHIPLink: PeerConnectionObserver {
             }
             return (connection, isHopeless)
         }
+        publisher.stateChanged(.paused)
         if let connection { Task { await connection.close() } }
         guard isHopeless else { return }
         onFailure(error)
@@ -133,9 +136,9 @@ final class WHIPLink: PeerConnectionObserver {
         let connection = state.withLock { state in
             state.isOver = true
             state.retry = nil
+            state.isConnected = false
             return state.connection.take()
         }
-        slot.send(to: nil)
         settled.open()
         await connection?.close()
     }
@@ -145,7 +148,7 @@ final class WHIPLink: PeerConnectionObserver {
     func stateChanged(_ now: PeerConnection.State) {
         switch now {
         case .connected:
-            if let connection = state.withLock({ $0.connection }) { connected(connection) }
+            if state.withLock({ $0.connection != nil }) { connected() }
         case .failed(let error): lost(error)
         case .closed: lost(PeerError(.unreachable, message: "the server ended the session"))
         case .new, .connecting, .interrupted: break
@@ -159,62 +162,35 @@ final class WHIPLink: PeerConnectionObserver {
 
 // MARK: - Publications
 
-/// The currently connected peer of a publication. Thread: any.
-final class PeerSlot: Sendable {
-    private let peer = Mutex<PeerConnection?>(nil)
-
-    /// The connected peer; `nil` if there is none.
-    var present: PeerConnection? { peer.withLock { $0 } }
-
-    /// Replaces the peer; `nil` for none.
-    func send(to peer: PeerConnection?) {
-        let last = self.peer.withLock { present in
-            defer { present = peer }
-            return present
-        }
-        _ = consume last
-    }
-}
-
-/// Sends encoded video frames to the peer of a slot. Thread: any.
-final class PeerVideoPublication: VideoPublication {
+/// Sends encoded video frames over a link. Thread: any.
+final class WHIPVideoPublication: VideoPublication {
     let carriesFrames = false
-    private let codec: Mutex<VideoCodec>
-    private let slot: PeerSlot
+    private weak let link: WHIPLink?
 
-    init(_ codec: VideoCodec, to slot: PeerSlot) {
-        self.codec = Mutex(codec)
-        self.slot = slot
-    }
+    init(over link: WHIPLink) { self.link = link }
 
-    var codecs: Set<VideoCodec> { [codec.withLock { $0 }] }
-
-    /// Switches to another codec.
-    func carry(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
+    var codecs: Set<VideoCodec> { link?.codecs ?? [] }
 
     func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        slot.present?.send(unit) ?? .notStarted
+        link?.peer?.send(unit) ?? .notStarted
     }
     func end() {}
 }
 
-/// Sends encoded audio frames to the peer of a slot. Thread: any.
-final class PeerAudioPublication: AudioPublication {
-    let codecs: Set<AudioCodec>
+/// Sends encoded audio frames over a link. Thread: any.
+final class WHIPAudioPublication: AudioPublication {
+    let codecs: Set<AudioCodec> = [.opus]
     let carriesFrames = false
-    private let slot: PeerSlot
+    private weak let link: WHIPLink?
 
-    init(_ codec: AudioCodec, to slot: PeerSlot) {
-        codecs = [codec]
-        self.slot = slot
-    }
+    init(over link: WHIPLink) { self.link = link }
 
-    var lossOfReceivers: Double { slot.present?.soundLoss ?? 0 }
+    var lossOfReceivers: Double { link?.peer?.soundLoss ?? 0 }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        slot.present?.send(unit) ?? .notStarted
+        link?.peer?.send(unit) ?? .notStarted
     }
     func setMuted(_ isMuted: Bool) {}
     func end() {}

@@ -171,12 +171,11 @@ public final class WHIPSink: VideoSink, Sendable {
         }
         if hasVideo {
             // Encoding starts when there is a receiver.
-            publisher.begin(link.video, configuration.video)
+            publisher.begin(WHIPVideoPublication(over: link), configuration.video)
             publisher.stateChanged(.paused)
         }
         if hasAudio {
-            publisher.beginAudio(
-                PeerAudioPublication(.opus, to: link.slot), configuration.audio)
+            publisher.beginAudio(WHIPAudioPublication(over: link), configuration.audio)
         }
         link.begin()
     }
@@ -291,8 +290,7 @@ extension WHIPSink: BridgeDestination {
         }
         guard audioPublisher != nil else { return .notStarted }
         pace(unit.runningTime, unit.liveTiming)
-        let disposition =
-            state.withLock { $0.link }?.slot.present?.send(unit) ?? .notStarted
+        let disposition = state.withLock { $0.link }?.peer?.send(unit) ?? .notStarted
         if disposition.isAccepted { state.withLock { $0.sentUnits += 1 } }
         return disposition
     }

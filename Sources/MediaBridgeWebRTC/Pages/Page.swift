@@ -14,42 +14,23 @@ package enum Page {
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     ]
 
-    /// Returns the page on which a browser watches.
-    static func viewer(title: String, asksForServers: Bool) -> String {
-        filled(PackageResources.viewer_html, title: title, asksForServers: asksForServers)
-    }
-
-    /// Returns the page from which a browser sends its camera, its microphone or its screen.
-    static func sender(title: String, asksForServers: Bool) -> String {
-        filled(PackageResources.sender_html, title: title, asksForServers: asksForServers)
-    }
-
-    /// Replaces the names in double braces in a page.
+    /// Inserts the shared files and values, whose names are in double braces, into a page.
     ///
     /// - Parameters:
-    ///   - page: The bytes of the file. It may contain the names of the shared files, `title` and `asksForServers`.
+    ///   - page: The bytes of the file.
     ///   - title: Plain text.
     ///   - asksForServers: Whether the page asks for STUN and TURN servers before it connects.
     package static func filled(_ page: [UInt8], title: String, asksForServers: Bool) -> String {
-        let values = [
-            "title": escaped(title),
-            "asksForServers": String(asksForServers),
-            "page.css": text(PackageResources.page_css),
-            "page.js": text(PackageResources.page_js),
-            "token-form.html": text(PackageResources.token_form_html),
+        let files = [
+            ("page-head.html", PackageResources.page_head_html),
+            ("page.js", PackageResources.page_js),
+            ("token-form.html", PackageResources.token_form_html),
         ]
-        let parts = String(decoding: page, as: UTF8.self)
-            .split(separator: "{{", omittingEmptySubsequences: false)
-        return parts.map { part in
-            guard let end = part.firstRange(of: "}}") else { return String(part) }
-            return (values[String(part[..<end.lowerBound])] ?? "") + part[end.upperBound...]
-        }.joined()
-    }
-
-    /// A shared file without its last line feed.
-    private static func text(_ file: [UInt8]) -> String {
-        let text = String(decoding: file, as: UTF8.self)
-        return text.last == "\n" ? String(text.dropLast()) : text
+        return files.reduce(String(decoding: page, as: UTF8.self)) { page, file in
+            page.replacing("{{\(file.0)}}\n", with: String(decoding: file.1, as: UTF8.self))
+        }
+        .replacing("{{asksForServers}}", with: "\(asksForServers)")
+        .replacing("{{title}}", with: escaped(title))
     }
 
     private static func escaped(_ text: String) -> String {

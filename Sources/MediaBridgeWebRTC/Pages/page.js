@@ -1,3 +1,5 @@
+'use strict';
+const asksForServers = {{asksForServers}};
 const $ = id => document.getElementById(id);
 const hash = () => new URLSearchParams(location.hash.slice(1)).get('token');
 let token = hash();

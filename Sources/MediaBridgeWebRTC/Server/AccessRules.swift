@@ -82,13 +82,8 @@ package struct AccessRules: Sendable {
         request.headerFields[.origin]?.lowercased()
     }
 
-    /// The host and the port that the client called.
-    private func authority(of request: HTTPRequest) -> String? {
-        request.authority?.lowercased()
-    }
-
     private func host(of request: HTTPRequest) -> String? {
-        guard let authority = authority(of: request) else { return nil }
+        guard let authority = request.authority?.lowercased() else { return nil }
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
             return String(authority[...end])
         }
@@ -106,10 +101,8 @@ package struct AccessRules: Sendable {
     }
 
     private func isSame(_ origin: String, as request: HTTPRequest) -> Bool {
-        guard let authority = authority(of: request), let mark = origin.firstRange(of: "://") else {
-            return false
-        }
-        return origin[mark.upperBound...] == authority
+        guard let mark = origin.firstRange(of: "://") else { return false }
+        return String(origin[mark.upperBound...]) == request.authority?.lowercased()
     }
 }
 
@@ -150,28 +143,27 @@ package struct RequestRefusal: Error {
         .unauthorized, "a token is required: Authorization: Bearer …",
         [.wwwAuthenticate: "Bearer realm=\"media\""])
 
-    /// Creates the refusal of a request that the channel has refused.
-    init(_ refusal: ServedChannel.Refusal) {
-        switch refusal {
-        case .nothingShared:
-            self.init(.conflict, "nothing is being shared; try again later", retryAfter: 1)
-        case .full: self.init(.serviceUnavailable, "the server is full", retryAfter: 10)
-        case .crowded:
-            self.init(.tooManyRequests, "too many clients are connecting", retryAfter: 1)
-        case .nameTaken:
-            self.init(.conflict, "this name is in use; choose another", retryAfter: 5)
-        case .over:
-            self.init(.conflict, "the engine has left the channel; try again later", retryAfter: 1)
-        case .peer(let error):
-            switch error.code {
-            case .badDescription:
-                self.init(.badRequest, "invalid SDP offer: \(error.message.printablePrefix)")
-            case .nothingInCommon:
-                self.init(.notAcceptable, "the offer has no codec in common with the server")
-            case .deadlineExceeded:
-                self.init(.serviceUnavailable, "the server took too long to answer", retryAfter: 1)
-            default: self.init(.internalServerError, "cannot create the connection")
-            }
+    static let nothingShared = RequestRefusal(
+        .conflict, "nothing is being shared; try again later", retryAfter: 1)
+    static let full = RequestRefusal(
+        .serviceUnavailable, "the server is full", retryAfter: 10)
+    static let crowded = RequestRefusal(
+        .tooManyRequests, "too many clients are connecting", retryAfter: 1)
+    static let nameTaken = RequestRefusal(
+        .conflict, "this name is in use; choose another", retryAfter: 5)
+    static let over = RequestRefusal(
+        .conflict, "the engine has left the channel; try again later", retryAfter: 1)
+
+    /// Creates the refusal of an offer that the connection has refused.
+    init(_ error: PeerError) {
+        switch error.code {
+        case .badDescription:
+            self.init(.badRequest, "invalid SDP offer: \(error.message.printablePrefix)")
+        case .nothingInCommon:
+            self.init(.notAcceptable, "the offer has no codec in common with the server")
+        case .deadlineExceeded:
+            self.init(.serviceUnavailable, "the server took too long to answer", retryAfter: 1)
+        default: self.init(.internalServerError, "cannot create the connection")
         }
     }
 }

@@ -26,15 +26,18 @@ final class PeerSession: PeerConnectionObserver {
     /// Keyframe requests of the engine to the sender.
     let requests: KeyFrameRequests
 
+    /// The ICE user fragment of the peer's candidates (`a=ice-ufrag`).
+    let userFragment: String
+
     struct State {
         var peer: (any MediaPeer)?
         var isConnected = false
-        var isOver = false
+        /// Closes the connection; `nil` until the session ends.
         var ending: Task<Void, Never>?
-        /// Tracks the references of the frames that go to the viewer, or come from the sender.
+        var isOver: Bool { ending != nil }
+        /// Tracks the references of the sender's frames: those beyond the limit are lost, and so are those that
+        /// the engine does not want.
         var chain = ReferenceChain()
-        /// Frames that were not sent to the viewer because it was still waiting for a keyframe.
-        var withheld = 0
         /// The counts of the sender's frames.
         var video = ChannelStatistics.Frames()
         var audio = ChannelStatistics.Frames()
@@ -47,14 +50,18 @@ final class PeerSession: PeerConnectionObserver {
         var isWanted = true
         var waitingMessages = 0
         var candidates = 0
-        var userFragment: String?
     }
     let state: Mutex<State>
-    let channel: ServedChannel
+    /// `nil` once the engine's membership has ended.
+    private weak let channel: ServedChannel?
 
-    init(_ kind: Kind, _ user: UserID, isWanted: Bool, in channel: ServedChannel) {
+    init(
+        _ kind: Kind, _ user: UserID, _ userFragment: String, isWanted: Bool,
+        in channel: ServedChannel
+    ) {
         self.kind = kind
         self.user = user
+        self.userFragment = userFragment
         self.channel = channel
         requests = KeyFrameRequests(on: channel.timeline)
         state = Mutex(State(isWanted: isWanted))
@@ -62,21 +69,11 @@ final class PeerSession: PeerConnectionObserver {
 
     /// Returns unguessable hexadecimal digits, two for each byte.
     private static func randomDigits(bytes: Int) -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<bytes).map { _ in
-            let byte = UInt8.random(in: .min ... .max, using: &generator)
-            return (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        (0..<2 * bytes).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
 
     /// The connection; `nil` before it is created, and after its end.
     var peer: (any MediaPeer)? { state.withLock { $0.isOver ? nil : $0.peer } }
-
-    /// The ICE user fragment of the peer's candidates (`a=ice-ufrag`); `nil` at first.
-    var userFragment: String? {
-        get { state.withLock { $0.userFragment } }
-        set { state.withLock { $0.userFragment = newValue } }
-    }
 
     /// Whether the session has ended.
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -104,101 +101,83 @@ final class PeerSession: PeerConnectionObserver {
     private static let maximumCandidates = 256
 
     /// Ends the session. Returns when its connection is closed.
-    func end() async { await channel.end(self, because: .quit).value }
+    func end() async { await channel?.end(self, because: .quit).value }
 
     // MARK: PeerConnectionObserver
 
     func stateChanged(_ state: PeerConnection.State) {
         switch state {
-        case .connected: channel.connected(self)
-        case .failed: _ = channel.end(self, because: .dropped)
-        case .closed: _ = channel.end(self, because: .quit)
+        case .connected: channel?.connected(self)
+        case .failed: _ = channel?.end(self, because: .dropped)
+        case .closed: _ = channel?.end(self, because: .quit)
         case .new, .connecting, .interrupted: break
         }
     }
 
-    func receive(_ unit: EncodedVideoFrame) { channel.receive(unit, from: self) }
+    func receive(_ unit: EncodedVideoFrame) { channel?.receive(unit, from: self) }
 
-    func receive(_ unit: EncodedAudioFrame) { channel.receive(unit, from: self) }
+    func receive(_ unit: EncodedAudioFrame) { channel?.receive(unit, from: self) }
 
-    func keyFrameNeeded() { channel.keyFrameNeeded(by: self) }
+    func keyFrameNeeded() { channel?.keyFrameNeeded(by: self) }
 
-    func limitChanged(_ limit: VideoLimit) { channel.limitChanged(limit, of: self) }
+    func limitChanged(_ limit: VideoLimit) { channel?.limitChanged(limit, of: self) }
 
-    func receive(_ message: ChannelMessage) { channel.receive(message, from: self) }
+    func receive(_ message: ChannelMessage) { channel?.receive(message, from: self) }
 }
 
-// MARK: - Media and counts
+// MARK: - Counts
 
 extension PeerSession {
-    /// Sends a frame to the viewer, unless it refers to one that the viewer lacks. One call at a time.
+    /// Adds the counts of the frames to the viewer, or from the sender.
     ///
-    /// - Returns: Whether the viewer needs a keyframe.
-    func send(_ unit: EncodedVideoFrame, _ references: EncodedVideoFrameReferences) -> Bool {
-        let peer = state.withLock { state -> (any MediaPeer)? in
-            guard !state.isOver, state.isConnected else { return nil }
-            guard state.chain.admits(references) else {
-                state.withheld += 1
-                return nil
-            }
-            return state.peer
+    /// - Parameter isFinal: Whether waiting frames are counted as closed.
+    /// - Returns: The counts of the video.
+    @discardableResult
+    func count(
+        in statistics: inout ChannelStatistics, isFinal: Bool = false
+    ) -> ChannelStatistics.Frames {
+        let (peer, received) = state.withLock { ($0.peer, ($0.video, $0.audio)) }
+        var (video, audio) = received
+        if kind == .viewer {
+            let counts = peer?.statistics ?? PeerStatistics()
+            (video, audio) = (.init(counts.video.units), .init(counts.audio.units))
         }
-        guard let peer else { return state.withLock { $0.isConnected && !$0.isOver } }
-        guard !peer.send(unit).isAccepted else { return false }
-        _ = state.withLock { $0.chain.lose() }
-        return true
-    }
-
-    /// Starts a new chain of references: the next frame to the viewer must be a keyframe.
-    func beginAnew() { state.withLock { $0.chain = ReferenceChain() } }
-
-    /// The counts of the frames to the viewer, or from the sender.
-    func frames() -> (video: ChannelStatistics.Frames, audio: ChannelStatistics.Frames) {
-        guard kind == .viewer else { return state.withLock { ($0.video, $0.audio) } }
-        let (peer, withheld) = state.withLock { ($0.peer, $0.withheld) }
-        let counts = peer?.statistics ?? PeerStatistics()
-        return (
-            .init(counts.video.units, withheld: withheld), .init(counts.audio.units, withheld: 0)
-        )
-    }
-
-    /// The counts after the end: waiting frames are counted as closed.
-    func finalFrames() -> (video: ChannelStatistics.Frames, audio: ChannelStatistics.Frames) {
-        var (video, audio) = frames()
-        video.closed += max(0, video.waiting)
-        audio.closed += max(0, audio.waiting)
-        return (video, audio)
+        if isFinal {
+            video.closed += max(0, video.waiting)
+            audio.closed += max(0, audio.waiting)
+        }
+        switch kind {
+        case .viewer:
+            statistics.outgoing += video
+            statistics.outgoingAudio += audio
+        case .sender:
+            statistics.incoming += video
+            statistics.incomingAudio += audio
+        }
+        return video
     }
 }
 
 extension ChannelStatistics.Frames {
-    /// Creates the counts of a connection, including the frames that were not offered to it.
-    ///
-    /// - Parameters:
-    ///   - units: The outcomes of the frames that were offered to the connection.
-    ///   - withheld: Frames that were withheld because a keyframe was missing.
-    fileprivate init(_ units: FrameBalance, withheld: Int) {
+    /// Creates the counts of a connection.
+    fileprivate init(_ units: FrameBalance) {
         self.init()
         let drops = units.dropped
-        sent = units.offered + withheld
+        sent = units.offered
         delivered = units.delivered
         evicted = drops[.evicted] + drops[.queueFull]
         lost = drops[.lost]
-        needingKeyFrame = drops[.needsKeyFrame] + withheld
-        closed =
-            drops.total - drops[.evicted] - drops[.queueFull] - drops[.lost]
-            - drops[.needsKeyFrame]
+        needingKeyFrame = drops[.needsKeyFrame]
+        closed = drops.total - evicted - lost - needingKeyFrame
     }
 
-    static func + (a: Self, b: Self) -> Self {
-        var sum = a
-        sum.sent += b.sent
-        sum.delivered += b.delivered
-        sum.evicted += b.evicted
-        sum.closed += b.closed
-        sum.lost += b.lost
-        sum.needingKeyFrame += b.needingKeyFrame
-        return sum
+    fileprivate static func += (sum: inout Self, other: Self) {
+        sum.sent += other.sent
+        sum.delivered += other.delivered
+        sum.evicted += other.evicted
+        sum.closed += other.closed
+        sum.lost += other.lost
+        sum.needingKeyFrame += other.needingKeyFrame
     }
 }
 

@@ -6,7 +6,11 @@ internal import MediaCore
 extension ServedChannel {
     func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
         guard track == .main, !isOver else {
-            return refuse(feedback, "a server shares only the main track, not \(track)")
+            let reason = "a server shares only the main track, not \(track)"
+            queue.post { _ in
+                feedback.stateChanged(.failed(EngineError(.sendingFailed, message: reason)))
+            }
+            return SharedVideo(nil, in: self)
         }
         let video = SharedVideo(feedback, in: self)
         let before = state.withLock { state in
@@ -16,15 +20,6 @@ extension ServedChannel {
         if let before { end(before) }
         updateViewers(of: video)
         return video
-    }
-
-    private func refuse(
-        _ feedback: any PublicationFeedback, _ reason: String
-    ) -> any VideoPublication {
-        queue.post { _ in
-            feedback.stateChanged(.failed(EngineError(.sendingFailed, message: reason)))
-        }
-        return NoVideo()
     }
 
     func publishAudio() -> any AudioPublication {
@@ -193,13 +188,4 @@ extension ServedChannel {
         guard track == .main, let session = state.withLock({ $0.sender(user) }) else { return }
         session.requests.request { session.peer?.requestKeyFrame() }
     }
-}
-
-/// The publication of a track that is not shared.
-private final class NoVideo: VideoPublication {
-    var carriesFrames: Bool { false }
-    var codecs: Set<VideoCodec> { SharedVideo.codecs }
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notStarted }
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notStarted }
-    func end() {}
 }

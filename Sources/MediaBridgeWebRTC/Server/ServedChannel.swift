@@ -3,33 +3,11 @@ internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
-/// An engine's membership on a server: its publications, its viewers and its senders.
+/// An engine's membership on a server: its publications, its viewers and its senders. It ends when the last
+/// reference is released.
 ///
 /// Thread: any.
-final class ServedChannel: Sendable {
-    /// Why a peer is refused.
-    enum Refusal: Error, Sendable {
-        /// The engine publishes nothing, or has not sent a frame yet.
-        case nothingShared
-        /// The maximum number of viewers or senders is reached.
-        case full
-        /// Too many peers are connecting.
-        case crowded
-        /// Another sender has this name.
-        case nameTaken
-        /// The engine has left.
-        case over
-        /// The connection refused the offer.
-        case peer(PeerError)
-    }
-    /// The maximum numbers of sessions.
-    struct Capacity: Hashable, Sendable {
-        var viewers: Int
-        var senders: Int
-        /// Viewers and senders that are not connected yet.
-        var connecting: Int
-    }
-
+final class ServedChannel: ChannelMembership {
     struct State {
         var sessions: [String: PeerSession] = [:]
         /// Ended sessions of senders whose last frames the receiver has not taken yet.
@@ -54,8 +32,7 @@ final class ServedChannel: Sendable {
     let queue: ReceiverQueue
     /// The engine's request to join.
     private let request: ChannelRequest
-    private let capacity: Capacity
-    private let configuration: PeerConnection.Configuration
+    private let configuration: WebRTCServer.Configuration
     private let makePeer: MakePeer
     let timeline: any Timeline
 
@@ -66,16 +43,25 @@ final class ServedChannel: Sendable {
     private static let messageDepth = 256
 
     init(
-        _ request: ChannelRequest, receiver: any ChannelReceiver, capacity: Capacity,
-        configuration: PeerConnection.Configuration, timeline: any Timeline,
+        _ request: ChannelRequest, receiver: any ChannelReceiver,
+        _ configuration: WebRTCServer.Configuration, timeline: any Timeline,
         makePeer: @escaping MakePeer
     ) {
         self.request = request
-        self.capacity = capacity
         self.configuration = configuration
         self.makePeer = makePeer
         self.timeline = timeline
         queue = ReceiverQueue(receiver)
+    }
+
+    deinit {
+        queue.release()
+        let (sessions, video) = state.withLock { ($0.sessions.values, $0.video) }
+        _ = video?.close()
+        for session in sessions {
+            session.requests.end()
+            if let peer = session.peer { Task.detached { await peer.close() } }
+        }
     }
 
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -124,7 +110,6 @@ final class ServedChannel: Sendable {
     func end(_ session: PeerSession, because reason: OfflineReason) -> Task<Void, Never> {
         session.state.withLock { state in
             if let ending = state.ending { return ending }
-            state.isOver = true
             let ending = Task.detached { [self] in await finish(session, reason) }
             state.ending = ending
             return ending
@@ -136,20 +121,20 @@ final class ServedChannel: Sendable {
         state.withLock { state in state.viewers.removeAll { $0 === session } }
         let peer = session.state.withLock { $0.peer }
         await peer?.close()
-        if session.kind == .sender { retire(session, reason) }
-        let video = state.withLock { state in
-            state.sessions[session.id] = nil
-            if session.kind == .viewer {
-                let counts = session.finalFrames()
-                state.gone.outgoing = state.gone.outgoing + counts.video
-                state.gone.outgoingAudio = state.gone.outgoingAudio + counts.audio
-            } else {
-                state.retiring.append(session)
+        if session.kind == .viewer {
+            let video = state.withLock { state in
+                state.sessions[session.id] = nil
+                session.count(in: &state.gone, isFinal: true)
+                return state.video
             }
-            return state.video
+            if let video { updateViewers(of: video) }
+            return
         }
-        if session.kind == .viewer, let video { updateViewers(of: video) }
-        guard session.kind == .sender else { return }
+        retire(session, reason)
+        state.withLock { state in
+            state.sessions[session.id] = nil
+            state.retiring.append(session)
+        }
         // After the frames that are still waiting.
         queue.post { [weak self] _ in
             self?.retired(session)
@@ -162,9 +147,7 @@ final class ServedChannel: Sendable {
     private func retired(_ session: PeerSession) {
         state.withLock { state in
             state.retiring.removeAll { $0 === session }
-            let counts = session.finalFrames()
-            state.gone.incoming = state.gone.incoming + counts.video
-            state.gone.incomingAudio = state.gone.incomingAudio + counts.audio
+            session.count(in: &state.gone, isFinal: true)
         }
     }
 
@@ -178,20 +161,14 @@ final class ServedChannel: Sendable {
         var statistics = gone
         statistics.sent += video?.sent ?? 0
         for session in sessions {
-            let counts = session.frames()
+            let video = session.count(in: &statistics)
             switch session.kind {
-            case .viewer:
-                statistics.outgoing = statistics.outgoing + counts.video
-                statistics.outgoingAudio = statistics.outgoingAudio + counts.audio
-                statistics.to[session.user] = counts.video
+            case .viewer: statistics.to[session.user] = video
             case .sender:
-                statistics.incoming = statistics.incoming + counts.video
-                statistics.incomingAudio = statistics.incomingAudio + counts.audio
-                statistics.from[session.user] = counts.video
-                guard let peer = session.peer else { continue }
-                let peerCounts = peer.statistics
-                statistics.jitter[session.user] = peerCounts.video.jitter
-                statistics.audioJitter[session.user] = peerCounts.audio.jitter
+                statistics.from[session.user] = video
+                guard let counts = session.peer?.statistics else { continue }
+                statistics.jitter[session.user] = counts.video.jitter
+                statistics.audioJitter[session.user] = counts.audio.jitter
             }
         }
         return statistics
@@ -206,17 +183,17 @@ extension ServedChannel {
     /// - Parameters:
     ///   - kind: The kind of session that the peer requests.
     ///   - offer: The offer, which the caller has already checked.
+    ///   - userFragment: The ICE user fragment of the peer.
     ///   - name: The name that the peer requests; `nil` for a generated one.
     func admit(
-        _ kind: PeerSession.Kind, _ offer: String, name: String?
-    ) async throws(Refusal) -> (session: PeerSession, answer: String) {
+        _ kind: PeerSession.Kind, _ offer: String, _ userFragment: String, name: String?
+    ) async throws(RequestRefusal) -> (session: PeerSession, answer: String) {
         // Checked before the place is taken: a place taken during the wait for media would make the
         // channel appear full to other peers.
-        let reason = state.withLock { state in refusal(for: kind, name: nil, state) }
-        if let reason { throw reason }
+        try state.withLock { state throws(RequestRefusal) in try checkRoom(for: kind, state) }
         let media = try await media(for: kind)
-        let session = try enter(kind, name)
-        do throws(Refusal) {
+        let session = try enter(kind, userFragment, name)
+        do throws(RequestRefusal) {
             return (session, try await answer(offer, media, session))
         } catch {
             await end(session, because: .dropped).value
@@ -226,68 +203,73 @@ extension ServedChannel {
 
     private func answer(
         _ offer: String, _ media: PeerConnection.Media, _ session: PeerSession
-    ) async throws(Refusal) -> String {
-        let peer = makePeer(session.kind.role, media, configuration, session)
+    ) async throws(RequestRefusal) -> String {
+        let peer = makePeer(session.kind.role, media, configuration.connection, session)
         guard session.set(peer) else {
             await peer.close()
             throw .over
         }
         let answer: String
-        do throws(PeerError) { answer = try await peer.answer(offer) } catch { throw .peer(error) }
+        do throws(PeerError) { answer = try await peer.answer(offer) } catch {
+            throw RequestRefusal(error)
+        }
         guard !session.isOver else { throw .over }
         return answer
     }
 
-    private func media(for kind: PeerSession.Kind) async throws(Refusal) -> PeerConnection.Media {
+    private func media(
+        for kind: PeerSession.Kind
+    ) async throws(RequestRefusal) -> PeerConnection.Media {
         guard kind == .viewer else { return PeerConnection.Media() }
         let (video, audio) = state.withLock { ($0.video, $0.audio) }
         guard let video else {
             guard audio != nil else { throw .nothingShared }
             return PeerConnection.Media(video: [], audio: [.opus])
         }
-        guard let codec = await video.codec.value(within: Self.firstUnitTimeout) else {
+        guard let codec = await video.codec(within: Self.firstUnitTimeout) else {
             throw .nothingShared
         }
         return PeerConnection.Media(video: [codec], audio: audio == nil ? [] : [.opus])
     }
 
-    private func enter(_ kind: PeerSession.Kind, _ name: String?) throws(Refusal) -> PeerSession {
-        let result = state.withLock { state -> Result<PeerSession, Refusal> in
-            if let refusal = refusal(for: kind, name: name, state) { return .failure(refusal) }
-            let user = name.map { UserID($0) } ?? Self.newName(kind, &state)
+    private func enter(
+        _ kind: PeerSession.Kind, _ userFragment: String, _ name: String?
+    ) throws(RequestRefusal) -> PeerSession {
+        let session = try state.withLock { state throws(RequestRefusal) in
+            try checkRoom(for: kind, state)
+            let user = name.map { UserID($0) } ?? newName(kind, &state)
+            guard !isTaken(user, state) else { throw .nameTaken }
             let isWanted =
                 state.demands[user].map { $0 != nil } ?? request.wantsAllTracks
-            let session = PeerSession(kind, user, isWanted: isWanted, in: self)
+            let session = PeerSession(kind, user, userFragment, isWanted: isWanted, in: self)
             state.sessions[session.id] = session
-            return .success(session)
+            return session
         }
-        let session = try result.get()
         if kind == .viewer, let video = state.withLock({ $0.video }) { updateViewers(of: video) }
         return session
     }
 
-    private func refusal(
-        for kind: PeerSession.Kind, name: String?, _ state: State
-    ) -> Refusal? {
-        guard !state.isOver else { return .over }
-        let (most, sessions) = (capacity, state.sessions.values)
-        let places = kind == .viewer ? most.viewers : most.senders
-        guard sessions.count(where: { $0.kind == kind }) < places else { return .full }
+    private func checkRoom(
+        for kind: PeerSession.Kind, _ state: State
+    ) throws(RequestRefusal) {
+        guard !state.isOver else { throw .over }
+        let sessions = state.sessions.values
+        let places =
+            kind == .viewer ? configuration.maximumViewers : configuration.maximumSenders
+        guard sessions.count(where: { $0.kind == kind }) < places else { throw .full }
         let connecting = sessions.count { $0.state.withLock { !$0.isConnected } }
-        guard connecting < most.connecting else { return .crowded }
-        if let name { return isTaken(UserID(name), state) ? .nameTaken : nil }
-        return nil
+        guard connecting < configuration.maximumConnecting else { throw .crowded }
     }
 
     private func isTaken(_ user: UserID, _ state: State) -> Bool {
         user == request.userID || state.sessions.values.contains { $0.user == user }
     }
 
-    private static func newName(_ kind: PeerSession.Kind, _ state: inout State) -> UserID {
+    private func newName(_ kind: PeerSession.Kind, _ state: inout State) -> UserID {
         while true {
             state.number += 1
             let user = UserID("\(kind.rawValue)-\(state.number)")
-            if !state.sessions.values.contains(where: { $0.user == user }) { return user }
+            if !isTaken(user, state) { return user }
         }
     }
 
@@ -304,7 +286,7 @@ extension ServedChannel {
         guard isNew else { return }
         // The codec may have changed while the peer connected.
         let agreed = session.peer?.videoCodec
-        if let agreed, let codec = video?.codec.value, agreed != codec {
+        if let agreed, let codec = video?.codec, agreed != codec {
             end(session, because: .kicked)
             return
         }
@@ -342,12 +324,7 @@ extension ServedChannel {
         guard !isOver else {
             throw EngineError(.notInChannel, message: "\(request.userID) has left the channel")
         }
-        guard message.bytes.count <= ChannelMessage.maximumSize else {
-            throw EngineError(
-                .invalidArgument,
-                message: "a message of \(message.bytes.count) bytes is too long",
-                advice: "at most \(ChannelMessage.maximumSize) bytes")
-        }
+        try message.checkSize()
         guard let user else {
             for session in sessions { _ = session.peer?.send(message) }
             return

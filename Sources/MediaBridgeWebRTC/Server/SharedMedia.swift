@@ -11,6 +11,10 @@ final class SharedVideo: VideoPublication {
     private struct State {
         /// `nil` once the publication has ended.
         var feedback: (any PublicationFeedback)?
+        /// The codec of the frames; `nil` before the first one.
+        var codec: VideoCodec?
+        /// Tracks the references of the frames: those of a muted track are lost.
+        var chain = ReferenceChain()
         var isMuted = false
         var hasViewers = false
         /// Whether the engine was asked to send; `nil` at first.
@@ -19,18 +23,21 @@ final class SharedVideo: VideoPublication {
         var sent = 0
     }
     private let state: Mutex<State>
-    private let channel: ServedChannel
+    private weak let channel: ServedChannel?
+    private let queue: ReceiverQueue
+    private let timeline: any Timeline
     private let requests: KeyFrameRequests
-    /// The codec of the frames.
-    let codec: Announcement<VideoCodec>
+    /// Opened when the codec is known, and at the end.
+    private let isKnown = Latch()
 
     static let codecs: Set<VideoCodec> = [.h264, .vp8]
 
-    init(_ feedback: any PublicationFeedback, in channel: ServedChannel) {
+    /// - Parameter feedback: `nil` for a publication that has ended.
+    init(_ feedback: (any PublicationFeedback)?, in channel: ServedChannel) {
         state = Mutex(State(feedback: feedback))
         self.channel = channel
+        (queue, timeline) = (channel.queue, channel.timeline)
         requests = KeyFrameRequests(on: channel.timeline)
-        codec = Announcement(on: channel.timeline)
         reportState()
     }
 
@@ -43,27 +50,44 @@ final class SharedVideo: VideoPublication {
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
         guard Self.codecs.contains(unit.codec) else { return .badFormat }
-        let refusal = state.withLock { state -> FrameDisposition? in
-            guard state.feedback != nil else { return .notStarted }
-            guard !state.isMuted else { return .dropped(.muted) }
-            state.sent += 1
-            return nil
-        }
-        if let refusal { return channel.isOver ? .dropped(.closed) : refusal }
-        if codec.value != unit.codec { change(to: unit.codec) }
         let references = unit.references
-        for viewer in channel.viewers {
-            let isMissing = viewer.send(unit, references)
-            if isMissing { requests.repeatRequest { [weak self] in self?.askForKeyFrame() } }
+        let (refusal, before) = state.withLock { state -> (FrameDisposition?, VideoCodec?) in
+            guard state.feedback != nil else { return (.notStarted, nil) }
+            guard !state.isMuted else {
+                _ = state.chain.lose()
+                return (.dropped(.muted), nil)
+            }
+            guard state.chain.admits(references) else { return (.dropped(.needsKeyFrame), nil) }
+            state.sent += 1
+            defer { state.codec = unit.codec }
+            return (nil, state.codec)
         }
+        if let refusal {
+            if refusal == .dropped(.needsKeyFrame) { repeatRequest() }
+            return channel?.isOver == false ? refusal : .dropped(.closed)
+        }
+        if before == nil {
+            isKnown.open()
+            reportState()
+        } else if before != unit.codec {
+            // They reconnect.
+            channel?.endViewers(without: unit.codec)
+        }
+        var isMissing = false
+        for viewer in channel?.viewers ?? [] where viewer.peer?.send(unit).isAccepted == false {
+            isMissing = true
+        }
+        if isMissing { repeatRequest() }
         return .accepted
     }
 
-    private func change(to codec: VideoCodec) {
-        let isFirst = self.codec.value == nil
-        self.codec.announce(codec)
-        // Viewers that have negotiated the other codec reconnect.
-        if isFirst { reportState() } else { channel.endViewers(without: codec) }
+    /// The codec of the frames; `nil` before the first one.
+    var codec: VideoCodec? { state.withLock { $0.codec } }
+
+    /// Waits for the first frame, and returns its codec; `nil` if none comes within `limit`.
+    func codec(within limit: Duration) async -> VideoCodec? {
+        _ = await isKnown.wait(for: limit, on: timeline)
+        return codec
     }
 
     func setMuted(_ isMuted: Bool) {
@@ -72,20 +96,18 @@ final class SharedVideo: VideoPublication {
             return state.isMuted != isMuted
         }
         guard isChanged else { return }
-        // The stream continues with a keyframe after the pause.
-        for viewer in channel.viewers { viewer.beginAnew() }
         reportState()
         if !isMuted { requestKeyFrame() }
     }
 
-    func end() { channel.end(self) }
+    func end() { channel?.end(self) }
 
     /// Ends the publication: its feedback is not called any more.
     ///
     /// - Returns: False if it has already ended.
     func close() -> Bool {
         requests.end()
-        codec.end()
+        isKnown.open()
         // Released outside the lock, because the release may run code of the program.
         let feedback = state.withLock { $0.feedback.take() }
         return feedback != nil
@@ -95,6 +117,10 @@ final class SharedVideo: VideoPublication {
 
     /// Requests a keyframe from the engine, at most four times a second.
     func requestKeyFrame() { requests.request { [weak self] in self?.askForKeyFrame() } }
+
+    private func repeatRequest() {
+        requests.repeatRequest { [weak self] in self?.askForKeyFrame() }
+    }
 
     private func askForKeyFrame() {
         post(state.withLock { $0.feedback }) { $0.keyFrameNeeded() }
@@ -115,9 +141,8 @@ final class SharedVideo: VideoPublication {
     }
 
     private func reportState() {
-        let isKnown = codec.value != nil
         state.withLock { state in
-            let isSending = !state.isMuted && (state.hasViewers || !isKnown)
+            let isSending = !state.isMuted && (state.hasViewers || state.codec == nil)
             guard state.isSending != isSending else { return }
             state.isSending = isSending
             post(state.feedback) { $0.stateChanged(isSending ? .sending : .paused) }
@@ -130,7 +155,7 @@ final class SharedVideo: VideoPublication {
         _ body: @escaping @Sendable (any PublicationFeedback) -> Void
     ) {
         guard let feedback else { return }
-        channel.queue.post { _ in body(feedback) }
+        queue.post { _ in body(feedback) }
     }
 }
 
@@ -143,7 +168,7 @@ final class SharedAudio: AudioPublication {
         var isOver = false
     }
     private let state = Mutex(State())
-    private let channel: ServedChannel
+    private weak let channel: ServedChannel?
 
     init(in channel: ServedChannel) { self.channel = channel }
 
@@ -152,7 +177,7 @@ final class SharedAudio: AudioPublication {
 
     /// The loss of the viewer with the highest loss: protecting against it costs the others little.
     var lossOfReceivers: Double {
-        channel.viewers.reduce(0) { max($0, $1.peer?.soundLoss ?? 0) }
+        (channel?.viewers ?? []).reduce(0) { max($0, $1.peer?.soundLoss ?? 0) }
     }
 
     func send(_ frame: consuming AudioFrame) -> FrameDisposition { .badFormat }
@@ -160,15 +185,17 @@ final class SharedAudio: AudioPublication {
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard unit.codec == .opus else { return .badFormat }
         let state = self.state.withLock { $0 }
-        guard !state.isOver else { return channel.isOver ? .dropped(.closed) : .notStarted }
+        guard !state.isOver else {
+            return channel?.isOver == false ? .notStarted : .dropped(.closed)
+        }
         guard !state.isMuted else { return .dropped(.muted) }
-        for viewer in channel.viewers { _ = viewer.peer?.send(unit) }
+        for viewer in channel?.viewers ?? [] { _ = viewer.peer?.send(unit) }
         return .accepted
     }
 
     func setMuted(_ isMuted: Bool) { state.withLock { $0.isMuted = isMuted } }
 
-    func end() { channel.end(self) }
+    func end() { channel?.end(self) }
 
     func close() { state.withLock { $0.isOver = true } }
 }
@@ -211,73 +238,5 @@ enum SharedLimit {
             let rate = limit.bitRate, let old = before.bitRate
         else { return limit != before }
         return abs(Double(rate - old)) > Double(old) * significance
-    }
-}
-
-// MARK: - Announcement
-
-/// A value that is unknown at first and that several tasks may wait for. Thread: any.
-final class Announcement<Value: Sendable>: Sendable {
-    private struct Waiter: Sendable {
-        let continuation: CheckedContinuation<Value?, Never>
-        let timer: OneShotTimer
-    }
-    private struct State {
-        var value: Value?
-        var isOver = false
-        var waiters: [Int: Waiter] = [:]
-        var number = 0
-    }
-    private let state = Mutex(State())
-    private let timeline: any Timeline
-
-    init(on timeline: any Timeline = .system) { self.timeline = timeline }
-
-    /// The value; `nil` while it is unknown.
-    var value: Value? { state.withLock { $0.value } }
-
-    /// Sets or replaces the value.
-    func announce(_ value: Value) { resumeAll(with: value) { $0.value = value } }
-
-    /// Ends all waits: no value will be announced.
-    func end() { resumeAll(with: nil) { $0.isOver = true } }
-
-    private func resumeAll(with value: Value?, _ change: (inout State) -> Void) {
-        let waiters = state.withLock { state in
-            change(&state)
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
-        }
-        for waiter in waiters { waiter.continuation.resume(returning: value) }
-    }
-
-    /// Waits for the value.
-    ///
-    /// - Returns: `nil` if the value is still unknown after `limit`.
-    func value(within limit: Duration) async -> Value? {
-        await withCheckedContinuation { continuation in
-            let (isOver, value) = state.withLock { state in
-                guard state.value == nil, !state.isOver else { return (true, state.value) }
-                state.number += 1
-                let number = state.number
-                let timer = OneShotTimer(after: limit, on: timeline) { [weak self] in
-                    self?.giveUp(number)
-                }
-                state.waiters[number] = Waiter(continuation: continuation, timer: timer)
-                return (false, nil)
-            }
-            if isOver { continuation.resume(returning: value) }
-        }
-    }
-
-    private func giveUp(_ number: Int) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
-        waiter?.continuation.resume(returning: nil)
-    }
-
-    deinit {
-        for waiter in state.withLock({ $0.waiters.values }) {
-            waiter.continuation.resume(returning: nil)
-        }
     }
 }

@@ -84,7 +84,7 @@ extension WebRTCServer {
             reply.response.headerFields[.accessControlMaxAge] = "600"
         }
         if case .endpoint = place {
-            reply.response.headerFields[.acceptPost] = "application/sdp"
+            reply.response.headerFields[.acceptPost] = MediaType.sdp
             // TURN servers may have passwords, so the list is sent only to authorized clients.
             if (try? rules.authorize(request)) != nil { addServers(to: &reply) }
         }
@@ -92,11 +92,9 @@ extension WebRTCServer {
     }
 
     private func page(_ place: ServerPath) -> ServerReply {
-        let needsServers = !links.isEmpty
-        let html =
-            place == .viewerPage
-            ? Page.viewer(title: configuration.title, asksForServers: needsServers)
-            : Page.sender(title: configuration.title, asksForServers: needsServers)
+        let html = Page.filled(
+            place == .viewerPage ? PackageResources.viewer_html : PackageResources.sender_html,
+            title: configuration.title, asksForServers: !links.isEmpty)
         var reply = ServerReply(.ok)
         reply.body = Array(html.utf8)
         reply.response.headerFields = Page.fields
@@ -109,43 +107,73 @@ extension WebRTCServer {
         _ kind: PeerSession.Kind, _ path: String, _ query: Substring, _ request: HTTPRequest,
         _ body: [UInt8]
     ) async throws(RequestRefusal) -> ServerReply {
-        guard MediaType(request.headerFields[.contentType]) == .sdp else {
+        guard request.headerFields.mediaType == MediaType.sdp else {
             throw RequestRefusal(
-                .unsupportedMediaType, "the content type of an offer is application/sdp",
-                [.acceptPost: "application/sdp"])
+                .unsupportedMediaType, "the content type of an offer is \(MediaType.sdp)",
+                [.acceptPost: MediaType.sdp])
         }
         guard let offer = String(validating: body, as: UTF8.self) else {
             throw RequestRefusal(.badRequest, "invalid SDP offer: it is not UTF-8")
         }
-        let outline = try OfferOutline(offer, kind)
+        let userFragment = try Self.checked(offer, kind)
         let name = try ServerPath.name(in: query)
-        guard let channel else { throw RequestRefusal(.nothingShared) }
-        let admitted: (session: PeerSession, answer: String)
-        do throws(ServedChannel.Refusal) {
-            admitted = try await channel.admit(kind, offer, name: name)
-        } catch {
-            throw RequestRefusal(error)
-        }
-        admitted.session.userFragment = outline.userFragment
+        guard let channel else { throw .nothingShared }
+        let (session, answer) = try await channel.admit(kind, offer, userFragment, name: name)
         var reply = ServerReply(.created)
-        reply.body = Array(admitted.answer.utf8)
-        reply.response.headerFields[.contentType] = "application/sdp"
-        reply.response.headerFields[.location] = "\(path)/\(admitted.session.id)"
-        reply.response.headerFields[.eTag] = admitted.session.entityTag
-        reply.response.headerFields[.acceptPatch] = MediaType.trickle.name
+        reply.body = Array(answer.utf8)
+        reply.response.headerFields[.contentType] = MediaType.sdp
+        reply.response.headerFields[.location] = "\(path)/\(session.id)"
+        reply.response.headerFields[.eTag] = session.entityTag
+        reply.response.headerFields[.acceptPatch] = MediaType.trickle
         reply.response.headerFields[.cacheControl] = "no-store"
         addServers(to: &reply)
         return reply
     }
 
+    /// Checks an offer before a connection is made for it.
+    ///
+    /// - Returns: The ICE user fragment of the peer.
+    private static func checked(
+        _ offer: String, _ kind: PeerSession.Kind
+    ) throws(RequestRefusal) -> String {
+        let description: SessionDescription
+        do throws(PeerError) { description = try SessionDescription(offer) } catch {
+            throw RequestRefusal(error)
+        }
+        func bad(_ what: String) -> RequestRefusal {
+            RequestRefusal(.badRequest, "invalid SDP offer: \(what)")
+        }
+        let media = description.media.filter { $0.kind == .video || $0.kind == .audio }
+        guard !media.isEmpty else { throw bad("it has neither video nor audio") }
+        guard description.media.count <= maximumMedia else {
+            throw bad("it has more than \(maximumMedia) media lines")
+        }
+        let attributes = description.attributes + description.media.flatMap(\.attributes)
+        guard let userFragment = attributes.first(where: { $0.name == "ice-ufrag" })?.value,
+            ["ice-pwd", "fingerprint"].allSatisfy({ name in
+                attributes.contains { $0.name == name }
+            })
+        else { throw bad("it lacks ice-ufrag, ice-pwd or fingerprint") }
+        guard media.contains(where: { kind == .viewer ? $0.isReceiving : $0.isSending }) else {
+            throw RequestRefusal(
+                .notAcceptable,
+                kind == .viewer
+                    ? "the offer receives nothing; senders use /whip"
+                    : "the offer sends nothing; viewers use /whep")
+        }
+        return userFragment
+    }
+
+    /// The maximum number of m-lines in an offer.
+    private static var maximumMedia: Int { 32 }
+
     private func patch(
         _ session: PeerSession, _ request: HTTPRequest, _ body: [UInt8]
     ) throws(RequestRefusal) -> ServerReply {
-        guard MediaType(request.headerFields[.contentType]) == .trickle else {
+        guard request.headerFields.mediaType == MediaType.trickle else {
             throw RequestRefusal(
-                .unsupportedMediaType,
-                "the content type of candidates is \(MediaType.trickle.name)",
-                [.acceptPatch: MediaType.trickle.name])
+                .unsupportedMediaType, "the content type of candidates is \(MediaType.trickle)",
+                [.acceptPatch: MediaType.trickle])
         }
         // Clients without this field are tolerated: they can only mean the current state.
         if let tags = request.headerFields[.ifMatch], !matches(session.entityTag, tags) {
@@ -158,9 +186,7 @@ extension WebRTCServer {
         do throws(PeerError) { fragment = try TrickleFragment(parsing: text) } catch {
             throw RequestRefusal(.badRequest, error.message)
         }
-        if let own = session.userFragment, let credentials = fragment.credentials,
-            credentials.userFragment != own
-        {
+        if let userFragment = fragment.userFragment, userFragment != session.userFragment {
             throw RequestRefusal(
                 .unprocessableContent,
                 "ICE restarts are not supported; end the session and post a new offer")
@@ -262,73 +288,6 @@ private enum ServerPath: Equatable {
     private static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
             || " ._-@".unicodeScalars.contains(scalar)
-    }
-}
-
-/// The parts of an offer that the server checks before it makes a connection.
-private struct OfferOutline {
-    /// The value of `a=ice-ufrag`.
-    let userFragment: String
-
-    /// The maximum number of m-lines in an offer.
-    private static let maximumMedia = 32
-
-    private struct Media {
-        let isOfInterest: Bool
-        var direction: String?
-    }
-
-    /// - Parameters:
-    ///   - offer: The body of the request.
-    ///   - kind: The kind of session that the peer requests.
-    init(_ offer: String, _ kind: PeerSession.Kind) throws(RequestRefusal) {
-        guard offer.hasPrefix("v=0\r\n") || offer.hasPrefix("v=0\n"), !offer.contains("\0") else {
-            throw Self.bad("it does not begin with v=0")
-        }
-        var sessionDirection = "sendrecv"
-        var media: [Media] = []
-        var hasFingerprint = false
-        for line in offer.split(whereSeparator: \.isNewline) {
-            if line.hasPrefix("m=") {
-                let name = line.dropFirst(2).prefix { $0 != " " }
-                media.append(Media(isOfInterest: name == "video" || name == "audio"))
-            } else if line.hasPrefix("a=fingerprint:") {
-                hasFingerprint = true
-            } else if ["a=sendrecv", "a=sendonly", "a=recvonly", "a=inactive"].contains(line) {
-                let direction = String(line.dropFirst(2))
-                if media.isEmpty {
-                    sessionDirection = direction
-                } else {
-                    media[media.count - 1].direction = direction
-                }
-            }
-        }
-        guard media.contains(where: \.isOfInterest) else {
-            throw Self.bad("it has neither video nor audio")
-        }
-        guard media.count <= Self.maximumMedia else {
-            throw Self.bad("it has more than \(Self.maximumMedia) media lines")
-        }
-        guard let credentials = TrickleFragment.Credentials(of: offer), hasFingerprint else {
-            throw Self.bad("it lacks ice-ufrag, ice-pwd or fingerprint")
-        }
-        userFragment = credentials.userFragment
-        let wanted = kind == .viewer ? ["recvonly", "sendrecv"] : ["sendonly", "sendrecv"]
-        guard
-            media.contains(where: {
-                $0.isOfInterest && wanted.contains($0.direction ?? sessionDirection)
-            })
-        else {
-            throw RequestRefusal(
-                .notAcceptable,
-                kind == .viewer
-                    ? "the offer receives nothing; senders use /whip"
-                    : "the offer sends nothing; viewers use /whep")
-        }
-    }
-
-    private static func bad(_ what: String) -> RequestRefusal {
-        RequestRefusal(.badRequest, "invalid SDP offer: \(what)")
     }
 }
 

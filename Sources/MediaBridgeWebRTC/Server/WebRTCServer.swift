@@ -26,7 +26,8 @@ public final class WebRTCServer: ChannelTransport {
     /// The settings.
     public let configuration: Configuration
 
-    private let current = Mutex<ServedChannel?>(nil)
+    private struct Current { weak var channel: ServedChannel? }
+    private let current = Mutex(Current())
     private let makePeer: MakePeer
     private let timeline: any Timeline
 
@@ -51,7 +52,10 @@ public final class WebRTCServer: ChannelTransport {
     }
 
     /// The channel of the engine that has joined.
-    var channel: ServedChannel? { current.withLock { $0 } }
+    var channel: ServedChannel? {
+        let channel = current.withLock { $0.channel }
+        return channel?.isOver == false ? channel : nil
+    }
 
     /// Makes the server serve an engine. The channel's name and the token of the request are
     /// ignored: any code with a reference to the server may join.
@@ -73,26 +77,21 @@ public final class WebRTCServer: ChannelTransport {
             throw EngineError(.invalidArgument, message: "the user ID is empty")
         }
         let channel = ServedChannel(
-            request, receiver: receiver,
-            capacity: .init(
-                viewers: configuration.maximumViewers, senders: configuration.maximumSenders,
-                connecting: configuration.maximumConnecting),
-            configuration: configuration.connection, timeline: timeline, makePeer: makePeer)
-        let isFree = current.withLock { current in
-            guard current == nil else { return false }
-            current = channel
-            return true
+            request, receiver: receiver, configuration, timeline: timeline, makePeer: makePeer)
+        // The last channel is released outside the lock.
+        let (isFree, last) = current.withLock { current in
+            let last = current.channel
+            guard last?.isOver != false else { return (false, last) }
+            current.channel = channel
+            return (true, last)
         }
+        _ = consume last
         guard isFree else {
             throw EngineError(
                 .channelFull, message: "this server already serves another engine",
                 advice: "leave the channel with that engine, or use another server")
         }
-        return ServedMembership(channel) { [weak self] channel in
-            self?.current.withLock { current in
-                if current === channel { current = nil }
-            }
-        }
+        return channel
     }
 
     /// The connection counts of the viewers, by name.
@@ -145,50 +144,4 @@ extension WebRTCServer {
         /// Creates settings with the default values.
         public init() {}
     }
-}
-
-// MARK: - ServedMembership
-
-/// An engine's membership on a server. It ends when the last reference is released.
-private final class ServedMembership: ChannelMembership {
-    private let channel: ServedChannel
-    private let onLeave: @Sendable (ServedChannel) -> Void
-
-    /// - Parameter onLeave: Called when the engine leaves; the server then serves no engine.
-    init(_ channel: ServedChannel, onLeave: @escaping @Sendable (ServedChannel) -> Void) {
-        self.channel = channel
-        self.onLeave = onLeave
-    }
-
-    deinit {
-        guard !channel.isOver else { return }
-        onLeave(channel)
-        let channel = self.channel
-        Task.detached { await channel.leave() }
-    }
-
-    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
-        channel.publish(track, feedback: feedback)
-    }
-
-    func publishAudio() -> any AudioPublication { channel.publishAudio() }
-
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
-        channel.setDemand(demand, track, of: user)
-    }
-
-    func requestKeyFrame(_ track: TrackID, of user: UserID) {
-        channel.requestKeyFrame(track, of: user)
-    }
-
-    func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
-        try channel.send(message, to: user)
-    }
-
-    func leave() async {
-        onLeave(channel)
-        await channel.leave()
-    }
-
-    var statistics: ChannelStatistics { channel.statistics }
 }

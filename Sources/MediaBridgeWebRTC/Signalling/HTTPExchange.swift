@@ -22,13 +22,8 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     /// The maximum length of a reply's body, in bytes.
     static let maximumLength = 256 * 1024
 
-    private struct State {
-        var response: HTTPURLResponse?
-        var body: [UInt8] = []
-        var continuation: CheckedContinuation<Result<Reply, PeerError>, Never>?
-        var isOver = false
-    }
-    private let state = Mutex(State())
+    private let reply = Mutex<(response: HTTPURLResponse?, body: [UInt8])>((nil, []))
+    private let result = Once<Result<Reply, PeerError>>()
     /// The scheme, host and port.
     private let server: String
 
@@ -53,25 +48,18 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         let session = URLSession(
             configuration: configuration, delegate: exchange, delegateQueue: nil)
         let task = session.dataTask(with: request)
-        let abandon: @Sendable (PeerError) -> Void = { error in
-            exchange.end(error)
-            task.cancel()
-        }
-        let timer = OneShotTimer(after: max(.zero, timeout)) {
-            abandon(
-                PeerError(
-                    .deadlineExceeded,
-                    message: "\(exchange.server) did not answer within \(timeout.inSeconds) s",
-                    advice: "check the address, and that a server listens there"))
-        }
-        let result = await withTaskCancellationHandler {
-            await exchange.reply { task.resume() }
-        } onCancel: {
-            abandon(cancelled)
-        }
-        timer.cancel()
+        exchange.result.expire(after: max(.zero, timeout))
+        task.resume()
+        let result = await exchange.result.value(isCancellable: true)
+        if result == nil { task.cancel() }
         session.finishTasksAndInvalidate()
-        return try result.get()
+        if let result { return try result.get() }
+        throw Task.isCancelled
+            ? PeerError(.closed, message: "the request was cancelled")
+            : PeerError(
+                .deadlineExceeded,
+                message: "\(exchange.server) did not answer within \(timeout.inSeconds) s",
+                advice: "check the address, and that a server listens there")
     }
 
     private static var configuration: URLSessionConfiguration {
@@ -84,38 +72,13 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         return configuration
     }
 
-    private static let cancelled = PeerError(.closed, message: "the request was cancelled")
-
-    /// Waits for the reply.
-    private func reply(_ begin: () -> Void) async -> Result<Reply, PeerError> {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.continuation = continuation }
-                return state.isOver
-            }
-            guard !isOver else {
-                return continuation.resume(returning: .failure(Self.cancelled))
-            }
-            begin()
-        }
-    }
-
-    /// Ends the exchange with the reply received so far, or with an error. Only the first call has
-    /// an effect.
-    private func end(_ failure: PeerError?) {
-        let (continuation, result) = state.withLock { state in
-            state.isOver = true
-            let result: Result<Reply, PeerError>
-            if let failure {
-                result = .failure(failure)
-            } else if let response = state.response {
-                result = .success(Reply(response: Self.translate(response), body: state.body))
-            } else {
-                result = .failure(PeerError(.unreachable, message: "\(server) did not answer"))
-            }
-            return (state.continuation.take(), result)
-        }
-        continuation?.resume(returning: result)
+    /// Ends the exchange with the reply received so far, unless it has ended.
+    private func end() {
+        let (response, body) = reply.withLock { $0 }
+        let error = PeerError(.unreachable, message: "\(server) did not answer")
+        result.resume(
+            response.map { .success(Reply(response: Self.translate($0), body: body)) }
+                ?? .failure(error))
     }
 
     private static func translate(_ response: HTTPURLResponse) -> HTTPResponse {
@@ -138,8 +101,8 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         // The session would forward the token, and might turn a POST into a GET. The handler is not
         // called: Foundation ends the process if the task was cancelled in the meantime, as at the
         // deadline.
-        state.withLock { $0.response = response }
-        end(nil)
+        reply.withLock { $0.response = response }
+        end()
         task.cancel()
     }
 
@@ -148,30 +111,29 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
         if let response = response as? HTTPURLResponse {
-            state.withLock { $0.response = response }
+            reply.withLock { $0.response = response }
         }
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isTooLong = state.withLock { state in
-            guard state.body.count + data.count <= Self.maximumLength else { return true }
-            state.body.append(contentsOf: data)
+        let isTooLong = reply.withLock { reply in
+            guard reply.body.count + data.count <= Self.maximumLength else { return true }
+            reply.body.append(contentsOf: data)
             return false
         }
         guard isTooLong else { return }
-        end(
-            PeerError(
-                .refused,
-                message: "the answer of \(server) exceeds \(Self.maximumLength / 1024) KiB",
-                advice: "the URL of a WHIP or WHEP endpoint"))
+        let error = PeerError(
+            .refused, message: "the answer of \(server) exceeds \(Self.maximumLength / 1024) KiB",
+            advice: "the URL of a WHIP or WHEP endpoint")
+        result.resume(.failure(error))
         dataTask.cancel()
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        end(error.map { PeerError($0, at: server) })
+        if let error { result.resume(.failure(PeerError(error, at: server))) } else { end() }
     }
 }
 
@@ -214,8 +176,8 @@ extension PeerError {
 
     /// The first line of a text, printable and at most 200 characters long; empty for a page.
     private static func firstLine(of reply: HTTPExchange.Reply) -> String {
-        let type = MediaType(reply.response.headerFields[.contentType])
-        guard type?.name != "text/html", type != .sdp else { return "" }
+        guard !["text/html", MediaType.sdp].contains(reply.response.headerFields.mediaType)
+        else { return "" }
         let text = String(decoding: reply.body.prefix(2000), as: UTF8.self)
         let line = text.split(whereSeparator: \.isNewline).first ?? ""
         return line.trimmingCharacters(in: .whitespaces).printablePrefix
@@ -290,22 +252,16 @@ extension StringProtocol {
 
 // MARK: - Header fields
 
-/// The type of a body, without its parameters.
-struct MediaType: Hashable {
-    /// In lower case: `application/sdp`.
-    let name: String
+/// The types of bodies in requests and replies.
+enum MediaType {
+    static let sdp = "application/sdp"
+    static let trickle = "application/trickle-ice-sdpfrag"
+}
 
-    static let sdp = MediaType(name: "application/sdp")
-    static let trickle = MediaType(name: "application/trickle-ice-sdpfrag")
-
-    private init(name: String) { self.name = name }
-
-    /// - Parameter field: The value of `Content-Type`.
-    /// - Returns: `nil` if there is none.
-    init?(_ field: String?) {
-        guard let field else { return nil }
-        let name = field.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
-        guard !name.isEmpty else { return nil }
-        self.name = name
+extension HTTPFields {
+    /// The type of the body in lower case, without its parameters; empty if there is none.
+    var mediaType: String {
+        (self[.contentType] ?? "").prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
+            .lowercased()
     }
 }

@@ -13,8 +13,8 @@ package struct SignallingClient: Sendable {
     package let endpoint: URL
     private let token: String?
     private let timeout: Duration
-    /// The timeout for sending candidates, or the end of a session.
-    var sessionTimeout: Duration { timeout / 2 }
+    /// The timeout for the end of a session.
+    fileprivate var sessionTimeout: Duration { timeout / 2 }
 
     /// The maximum number of redirects.
     private static let maximumRedirects = 5
@@ -35,7 +35,7 @@ package struct SignallingClient: Sendable {
                 .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
-        if let token, !Self.isValid(token) {
+        if let token, !BearerToken.isValid(token) {
             throw PeerError(
                 .badAddress, message: "the token for \(origin) cannot be sent in a header",
                 advice: "a token of printable ASCII characters, without spaces")
@@ -43,12 +43,6 @@ package struct SignallingClient: Sendable {
         self.endpoint = url
         self.token = token
         self.timeout = timeout
-    }
-
-    /// Whether a token can be sent in a header: printable ASCII without spaces, up to 4096 characters.
-    private static func isValid(_ token: String) -> Bool {
-        (1...4096).contains(token.utf8.count)
-            && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     /// Posts an offer and waits for the answer.
@@ -64,14 +58,12 @@ package struct SignallingClient: Sendable {
         var url = endpoint
         let deadline = ContinuousClock.now + timeout
         for _ in 0...Self.maximumRedirects {
-            var fields = HTTPFields()
-            fields[.contentType] = "application/sdp"
-            fields[.accept] = "application/sdp"
             let reply = try await request(
-                .post, url, fields, body: Array(offer.utf8), within: deadline - .now)
+                .post, url, [.contentType: MediaType.sdp, .accept: MediaType.sdp],
+                body: Array(offer.utf8), within: deadline - .now)
             switch reply.response.status.code {
             case 307, 308: url = try redirection(of: reply.response, from: url)
-            case 201, 200: return try session(reply, at: url, offer: offer)
+            case 201, 200: return try session(reply, at: url)
             default: throw .refusal(reply, by: url, sentToken: sendsToken(to: url))
             }
         }
@@ -81,8 +73,8 @@ package struct SignallingClient: Sendable {
     }
 
     /// Sends a request, with the token if the URL has the token's origin.
-    func request(
-        _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8] = [],
+    fileprivate func request(
+        _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields = [:], body: [UInt8] = [],
         within timeout: Duration
     ) async throws(PeerError) -> HTTPExchange.Reply {
         var fields = fields
@@ -113,24 +105,21 @@ package struct SignallingClient: Sendable {
     }
 
     private func session(
-        _ reply: HTTPExchange.Reply, at url: URL, offer: String
+        _ reply: HTTPExchange.Reply, at url: URL
     ) throws(PeerError) -> SignallingSession {
         let fields = reply.response.headerFields
-        let type = MediaType(fields[.contentType])
+        let type = fields.mediaType
         let answer = String(decoding: reply.body, as: UTF8.self)
-        guard type == nil || type == .sdp, answer.hasPrefix("v=0") else {
+        guard type.isEmpty || type == MediaType.sdp, answer.hasPrefix("v=0") else {
             throw PeerError(
                 .badDescription,
                 message: "\(Origin.text(of: url)) answered \(reply.response.status.code) with "
-                    + "\(type?.name.printablePrefix ?? "unknown content") instead of a session description",
+                    + "\(type.isEmpty ? "unknown content" : type.printablePrefix) instead of a session description",
                 advice: "the URL of a WHIP or WHEP endpoint, not of a page")
         }
         let resource = fields[.location].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
-        let links = fields[values: .link]
         return SignallingSession(
-            self, answer: answer, resource: resource.flatMap { Origin(of: $0) == nil ? nil : $0 },
-            entityTag: fields[.eTag], servers: ICEServerLink.servers(in: links),
-            credentials: TrickleFragment.Credentials(of: offer))
+            self, answer: answer, resource: resource.flatMap { Origin(of: $0) == nil ? nil : $0 })
     }
 }
 
@@ -142,78 +131,22 @@ package struct SignallingClient: Sendable {
 package final class SignallingSession: Sendable {
     /// The server's session description.
     package let answer: String
-    /// The URL of the session. If the server gave none, it is `nil`, and the server accepts no
-    /// candidates and no end of the session.
+    /// The URL of the session. If the server gave none, it is `nil`, and the server is not told of the end of
+    /// the session.
     package let resource: URL?
-    /// The STUN and TURN servers that the server names (`Link: …; rel="ice-server"`), in the form
-    /// of ``PeerConnection/Configuration/servers``.
-    package let servers: [String]
-
-    private struct State {
-        var entityTag: String?
-        /// Whether the server accepts candidates.
-        var takesCandidates = true
-        var isOver = false
-    }
-    private let state: Mutex<State>
     private let client: SignallingClient
-    private let credentials: TrickleFragment.Credentials?
+    private let isOver = Atomic<Bool>(false)
 
-    init(
-        _ client: SignallingClient, answer: String, resource: URL?, entityTag: String?,
-        servers: [String], credentials: TrickleFragment.Credentials?
-    ) {
+    fileprivate init(_ client: SignallingClient, answer: String, resource: URL?) {
         self.client = client
         self.answer = answer
         self.resource = resource
-        self.servers = servers
-        self.credentials = credentials
-        state = Mutex(State(entityTag: entityTag))
-    }
-
-    /// Sends candidates that were found after the offer.
-    ///
-    /// - Parameters:
-    ///   - candidates: The candidates; empty to report only that no more follow.
-    ///   - isLast: Whether no more candidates follow. Default false.
-    /// - Returns: False if the server accepts no candidates, now or later (405 and 501): it uses
-    ///   only those in the offer.
-    /// - Throws: ``PeerError`` as ``SignallingClient/post(offer:)``.
-    @discardableResult
-    package func send(
-        _ candidates: [PeerConnection.Candidate], isLast: Bool = false
-    ) async throws(PeerError) -> Bool {
-        let (tag, isOpen) = state.withLock { ($0.entityTag, $0.takesCandidates && !$0.isOver) }
-        guard isOpen, let resource else { return false }
-        var fields = HTTPFields()
-        fields[.contentType] = "application/trickle-ice-sdpfrag"
-        fields[.ifMatch] = tag
-        let fragment = TrickleFragment(
-            credentials: credentials, candidates: candidates, isLast: isLast)
-        let reply = try await client.request(
-            .patch, resource, fields, body: Array(fragment.text.utf8), within: client.sessionTimeout
-        )
-        switch reply.response.status.code {
-        case 200..<300:
-            if let tag = reply.response.headerFields[.eTag] {
-                state.withLock { $0.entityTag = tag }
-            }
-            return true
-        case 405, 501:
-            state.withLock { $0.takesCandidates = false }
-            return false
-        default: throw .refusal(reply, by: resource, sentToken: true)
-        }
     }
 
     /// Ends the session on the server. A second call does nothing. A server that does not answer,
     /// or has already ended the session, is not an error.
     package func end() async {
-        let isFirst = state.withLock { state in
-            defer { state.isOver = true }
-            return !state.isOver
-        }
-        guard isFirst, let resource else { return }
+        guard !isOver.exchange(true, ordering: .relaxed), let resource else { return }
         // A separate task: the end of the caller's task is the usual reason to end the session.
         let client = self.client
         await Task.detached {
@@ -222,8 +155,7 @@ package final class SignallingSession: Sendable {
             // silent for a long time.
             for _ in 0..<2 {
                 do throws(PeerError) {
-                    _ = try await client.request(
-                        .delete, resource, HTTPFields(), within: client.sessionTimeout)
+                    _ = try await client.request(.delete, resource, within: client.sessionTimeout)
                     return
                 } catch {
                     guard error.code == .unreachable else { return }
@@ -236,46 +168,52 @@ package final class SignallingSession: Sendable {
 // MARK: - AnsweredConnection
 
 /// A connection to a WHIP or WHEP server, with its session there.
-final class AnsweredConnection: Sendable {
+struct AnsweredConnection: Sendable {
     let peer: PeerConnection
-    private let session: SignallingSession
-
-    private init(_ peer: PeerConnection, _ session: SignallingSession) {
-        self.peer = peer
-        self.session = session
-    }
-
-    /// Makes an offer, posts it, and takes the answer.
-    ///
-    /// - Throws: ``PeerError``; the session is ended then.
-    static func open(
-        _ role: PeerConnection.Role, _ media: PeerConnection.Media,
-        _ configuration: PeerConnection.Configuration, by client: SignallingClient,
-        observer: any PeerConnectionObserver
-    ) async throws(PeerError) -> AnsweredConnection {
-        let peer = PeerConnection(role, media, configuration: configuration, observer: observer)
-        let session: SignallingSession
-        do throws(PeerError) {
-            session = try await client.post(offer: peer.offer(isComplete: true))
-        } catch {
-            await peer.close()
-            throw error
-        }
-        do throws(PeerError) {
-            try await peer.accept(answer: session.answer)
-        } catch {
-            await session.end()
-            await peer.close()
-            throw error
-        }
-        return AnsweredConnection(peer, session)
-    }
+    fileprivate let session: SignallingSession
 
     /// Ends the session at the server and closes the connection.
     func close() async {
         async let isEnded: Void = session.end()
         await peer.close()
         await isEnded
+    }
+}
+
+extension SignallingClient {
+    /// Makes an offer, posts it, and takes the answer.
+    ///
+    /// - Throws: ``PeerError``; the session is ended then.
+    func connect(
+        _ role: PeerConnection.Role, _ media: PeerConnection.Media,
+        _ configuration: PeerConnection.Configuration, observer: any PeerConnectionObserver
+    ) async throws(PeerError) -> AnsweredConnection {
+        let peer = PeerConnection(role, media, configuration: configuration, observer: observer)
+        var session: SignallingSession?
+        do throws(PeerError) {
+            let answered = try await post(offer: peer.offer())
+            session = answered
+            try await peer.accept(answer: answered.answer)
+            return AnsweredConnection(peer: peer, session: answered)
+        } catch {
+            await session?.end()
+            await peer.close()
+            throw error
+        }
+    }
+}
+
+// MARK: - BearerToken
+
+/// The token of a client (`Authorization: Bearer`).
+package enum BearerToken {
+    /// The maximum length of a token, in bytes.
+    package static let maximumLength = 4096
+
+    /// Returns whether a header can contain a token: printable ASCII without spaces.
+    package static func isValid(_ token: String) -> Bool {
+        (1...maximumLength).contains(token.utf8.count)
+            && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 }
 

@@ -1,52 +1,20 @@
 /// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
-package struct TrickleFragment: Equatable, Sendable {
-    /// The ICE credentials that candidates belong to.
-    package struct Credentials: Hashable, Sendable {
-        /// The value of `a=ice-ufrag`.
-        package var userFragment: String
-        /// The value of `a=ice-pwd`.
-        package var password: String
-
-        /// Reads the first credentials of a session description or a fragment.
-        package init?(of description: String) {
-            var (user, password): (String?, String?)
-            for line in description.split(whereSeparator: \.isNewline) {
-                if user == nil { user = line.value(of: "a=ice-ufrag:") }
-                if password == nil { password = line.value(of: "a=ice-pwd:") }
-            }
-            guard let user, let password else { return nil }
-            (userFragment, self.password) = (user, password)
-        }
-    }
-
-    /// The credentials of the candidates; `nil` if the fragment contains none.
-    package var credentials: Credentials?
+package struct TrickleFragment: Sendable {
+    /// The ICE user fragment (`a=ice-ufrag`) of the candidates; `nil` if the fragment contains none.
+    package private(set) var userFragment: String?
     /// The candidates.
-    package var candidates: [PeerConnection.Candidate]
-    /// Whether no more candidates follow.
-    package var isLast: Bool
+    package private(set) var candidates: [PeerConnection.Candidate] = []
 
     /// The maximum number of candidates in a fragment, and the maximum length of a candidate in
     /// bytes.
     private static let (maximumCount, maximumLength) = (64, 512)
-
-    /// Creates a fragment.
-    package init(
-        credentials: Credentials?, candidates: [PeerConnection.Candidate], isLast: Bool
-    ) {
-        self.credentials = credentials
-        self.candidates = candidates
-        self.isLast = isLast
-    }
 
     /// Parses a fragment. The m-line of a candidate is taken only from `a=mid`: the `m=` lines of
     /// clients are not reliable.
     ///
     /// - Throws: ``PeerError/Code/badDescription``.
     package init(parsing text: String) throws(PeerError) {
-        (candidates, isLast) = ([], false)
-        credentials = Credentials(of: text)
-        var mid: String?
+        var (isLast, mid): (Bool, String?) = (false, nil)
         for line in text.split(whereSeparator: \.isNewline) {
             let bytes = line.utf8
             guard bytes.count >= 2, bytes.dropFirst().first == UInt8(ascii: "=") else {
@@ -54,6 +22,8 @@ package struct TrickleFragment: Equatable, Sendable {
             }
             if line.hasPrefix("m=") {
                 mid = nil
+            } else if userFragment == nil, let fragment = line.value(of: "a=ice-ufrag:") {
+                userFragment = fragment
             } else if let name = line.value(of: "a=mid:") {
                 mid = name
             } else if line.hasPrefix("a=candidate:") {
@@ -69,7 +39,7 @@ package struct TrickleFragment: Equatable, Sendable {
                 isLast = true
             }
         }
-        guard credentials != nil || !candidates.isEmpty || isLast else {
+        guard userFragment != nil || !candidates.isEmpty || isLast else {
             throw Self.bad("it is empty")
         }
     }
@@ -77,34 +47,6 @@ package struct TrickleFragment: Equatable, Sendable {
     private static func bad(_ what: String) -> PeerError {
         PeerError(.badDescription, message: "invalid candidate fragment: \(what)")
     }
-
-    /// The fragment as text. Candidates without the `mid` of an m-line belong to the first one.
-    package var text: String {
-        var lines: [String] = []
-        if let credentials {
-            lines.append("a=ice-ufrag:\(credentials.userFragment)")
-            lines.append("a=ice-pwd:\(credentials.password)")
-        }
-        var mids: [String] = []
-        for candidate in candidates where !mids.contains(candidate.group) {
-            mids.append(candidate.group)
-        }
-        if mids.isEmpty { mids = ["0"] }
-        for mid in mids {
-            lines.append("m=audio 9 UDP/TLS/RTP/SAVPF 0")
-            lines.append("a=mid:\(mid)")
-            for candidate in candidates where candidate.group == mid {
-                let text = candidate.text
-                lines.append(text.hasPrefix("a=") ? text : "a=\(text)")
-            }
-            if isLast { lines.append("a=end-of-candidates") }
-        }
-        return lines.joined(separator: "\r\n") + "\r\n"
-    }
-}
-
-extension PeerConnection.Candidate {
-    fileprivate var group: String { mid ?? "\(line)" }
 }
 
 extension Substring {

@@ -193,15 +193,11 @@ struct RecordingDirectory {
 
     /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
     func path(for user: UserID) -> String {
-        let parts = Calendar.current.dateComponents(
+        let now = Calendar.current.dateComponents(
             [.year, .month, .day, .hour, .minute, .second], from: Date())
-        func digits(_ value: Int?, _ count: Int) -> String {
-            let text = String(value ?? 0)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
-        }
-        let day = digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2)
-        let time = digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2)
-        return "\(path)/\(Self.safe(user.name))-\(day)-\(time).mkv"
+        let parts = [now.year, now.month, now.day, now.hour, now.minute, now.second]
+        let time = String(format: "%04d%02d%02d-%02d%02d%02d", arguments: parts.map { $0 ?? 0 })
+        return "\(path)/\(Self.safe(user.name))-\(time).mkv"
     }
 
     /// A name that is valid in a path and in a pipeline string: the letters and digits of all

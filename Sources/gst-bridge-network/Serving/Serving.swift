@@ -89,15 +89,12 @@ final class EndOfServing: Sendable {
 /// Prints a progress line each second while a command serves. On a terminal, each line overwrites
 /// the previous one.
 private struct ServingProgress {
-    private let task: Task<Void, Never>?
+    private var task: Task<Void, Never>?
     private let isTerminal = Terminal.isInteractive
 
     init(_ mode: ProgressMode, _ line: @escaping @Sendable () async -> String) {
-        let isTerminal = Terminal.isInteractive
-        guard mode == .always || mode == .auto && isTerminal else {
-            task = nil
-            return
-        }
+        let isTerminal = self.isTerminal
+        guard mode == .always || mode == .auto && isTerminal else { return }
         task = Task {
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 let text = await line()

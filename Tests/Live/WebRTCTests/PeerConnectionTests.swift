@@ -57,7 +57,7 @@ import Testing
     }
 
     private func connect(_ sender: PeerConnection, _ receiver: PeerConnection) async throws {
-        let offer = try await sender.offer(isComplete: true)
+        let offer = try await sender.offer()
         let answer = try await receiver.answer(offer)
         try await sender.accept(answer: answer)
     }

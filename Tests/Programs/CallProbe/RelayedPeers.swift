@@ -21,7 +21,7 @@ enum RelayedPeers {
 
     /// Plays over WHEP, and prints `enough`.
     static func play(_ url: String, turn: String) async throws {
-        let source = try WHEPSource(url, token: "tok", configuration: connection(turn))
+        let source = try PipelineVideoSource(whep: url, token: "tok", connection: connection(turn))
         var count = 0
         for try await _ in source.units() {
             count += 1

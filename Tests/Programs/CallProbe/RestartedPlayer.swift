@@ -12,7 +12,7 @@ enum RestartedPlayer {
         configuration.restart?.longestDelay = .seconds(2)
         let engine = MediaEngine(configuration: configuration)
         let (count, events) = (Observed(0), engine.events)
-        try await engine.setVideoSource(WHEPSource(url, token: "tok"))
+        try await engine.setVideoSource(PipelineVideoSource(whep: url, token: "tok"))
         try await engine.setLocalVideoRenderer(PictureCounter(count))
         try await engine.startPreview()
         await count.wait { $0 >= 10 }

@@ -103,7 +103,7 @@ struct ViewersComeAndGo {
         var configuration = PeerConnection.Configuration()
         configuration.localAddresses = ["127.0.0.1"]
         let peer = PeerConnection(.receiver, configuration: configuration, observer: viewer)
-        let reply = try await post(peer.offer(isComplete: true))
+        let reply = try await post(peer.offer())
         if kind == .polite || kind == .hangingUp {
             try await peer.accept(answer: reply.answer)
             await viewer.units.wait { $0 >= 5 }
@@ -117,7 +117,7 @@ struct ViewersComeAndGo {
         try await request(.post, "/whep", body: "", status: 400)
         try await request(.delete, "/whep/0123456789abcdef", status: 404)
         let peer = PeerConnection(.receiver, observer: Viewer())
-        let offer = try await peer.offer(isComplete: true)
+        let offer = try await peer.offer()
         await peer.close()
         try await request(.post, "/whep", body: String(offer.prefix(offer.count / 3)), status: nil)
         let path = try await post(offer).path
@@ -185,7 +185,7 @@ enum VanishingViewer {
         var configuration = PeerConnection.Configuration()
         configuration.localAddresses = ["127.0.0.1"]
         let peer = PeerConnection(.receiver, configuration: configuration, observer: viewer)
-        writeLine(line(try await peer.offer(isComplete: true)))
+        writeLine(line(try await peer.offer()))
         guard let answer = readLine() else { throw ProbeFailure("no answer") }
         try await peer.accept(answer: text(answer))
         await viewer.units.wait { $0 >= 5 }

@@ -46,10 +46,10 @@ struct PeerCycleProbe {
             _ = try await sender.offer()
         case 1:
             // The offer is answered, and the connection is closed before it connects.
-            let answer = try await receiver.answer(sender.offer(isComplete: true))
+            let answer = try await receiver.answer(sender.offer())
             try await sender.accept(answer: answer)
         default:
-            let answer = try await sender.answer(receiver.offer(isComplete: true))
+            let answer = try await sender.answer(receiver.offer())
             try await receiver.accept(answer: answer)
             try await send(codec, from: sender, until: observer)
         }

@@ -50,12 +50,7 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
-        guard message.bytes.count <= ChannelMessage.maximumSize else {
-            throw EngineError(
-                .invalidArgument,
-                message: "a message of \(message.bytes.count) bytes is too long",
-                advice: "at most \(ChannelMessage.maximumSize) bytes")
-        }
+        try message.checkSize()
         let isSent = channel.perform { [slot] in $0.send(message, to: user, from: slot) }
         guard !isSent else { return }
         guard let user, channel.perform({ [slot] in $0.places[slot] != nil }) else {

@@ -50,7 +50,7 @@ import Testing
             #expect(try await get(url, "/whip").status == 404)
             let viewer = Viewer()
             let connection = PeerConnection(.receiver, observer: viewer)
-            let offer = try await connection.offer(isComplete: true)
+            let offer = try await connection.offer()
             let session = try await SignallingClient(endpoint(url, "/whep")).post(offer: offer)
             try await connection.accept(answer: session.answer)
             await viewer.units.wait { $0.count >= 5 }
@@ -75,7 +75,7 @@ import Testing
         ) { process, url in
             let viewer = Viewer()
             let connection = PeerConnection(.receiver, observer: viewer)
-            let offer = try await connection.offer(isComplete: true)
+            let offer = try await connection.offer()
             let session = try await SignallingClient(endpoint(url, "/whep")).post(offer: offer)
             try await connection.accept(answer: session.answer)
             // Without re-encoding, only the source's keyframes would arrive.
@@ -110,7 +110,7 @@ import Testing
                 let sender = Sender()
                 let connection = PeerConnection(
                     .sender, .init(video: [.h264], audio: []), observer: sender)
-                let offer = try await connection.offer(isComplete: true)
+                let offer = try await connection.offer()
                 let client = try SignallingClient(endpoint(url, "/whip?name=anna"), token: "tok")
                 let session = try await client.post(offer: offer)
                 try await connection.accept(answer: session.answer)

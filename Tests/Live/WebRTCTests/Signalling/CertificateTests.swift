@@ -26,7 +26,8 @@ import Testing
 
     @Test func sourceErrorNamesTheServerAndTheCause() async throws {
         try await withServer { server in
-            let source = try WHEPSource("https://\(server)/whep?secret=1", token: "tok")
+            let source = try PipelineVideoSource(
+                whep: "https://\(server)/whep?secret=1", token: "tok")
             let error = try await #require(throws: PipelineError.self) {
                 for try await _ in source.units() {}
             }

@@ -32,7 +32,7 @@ import Testing
 
         var configuration = PeerConnection.Configuration()
         configuration.localAddresses = ["127.0.0.1"]
-        let source = try WHEPSource(url + "whep", configuration: configuration)
+        let source = try PipelineVideoSource(whep: url + "whep", connection: configuration)
         var times: [MediaTime] = []
         for try await frame in source.frames() {
             #expect(frame.size == VideoSize(width: 160, height: 120))

@@ -3,11 +3,11 @@ import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
-/// `WHEPSource` up to the server's answer; tests on networks cover the rest.
+/// A WHEP source up to the server's answer; tests on networks cover the rest.
 @Suite(.hangGuard) struct WHEPSourceTests {
     @Test func aSourceThatIsReadOffersToReceive() async throws {
         let server = try ScriptedServer { _ in .response("403 Forbidden") }
-        let source = try WHEPSource("\(server.url)/whep", token: "secret")
+        let source = try PipelineVideoSource(whep: "\(server.url)/whep", token: "secret")
         let error = try await #require(throws: PipelineError.self) {
             for try await _ in source.frames() {}
         }
@@ -17,7 +17,7 @@ import Testing
 
     @Test func aSequenceThatOutlivesItsSourceConnects() async throws {
         let server = try ScriptedServer { _ in .response("403 Forbidden") }
-        let units = try WHEPSource("\(server.url)/whep", token: "secret").units()
+        let units = try PipelineVideoSource(whep: "\(server.url)/whep", token: "secret").units()
         await #expect(throws: PipelineError.self) { for try await _ in units {} }
         try expectOffer(server)
     }

@@ -17,6 +17,8 @@ final class FakePeer: MediaPeer {
         var disposition = FrameDisposition.accepted
         var takesMessages = true
         var dropped = DropCounts()
+        /// As every connection, it sends nothing that refers to a frame that it has not sent.
+        var chain = ReferenceChain()
     }
     let role: PeerConnection.Role
     let media: PeerConnection.Media
@@ -50,14 +52,20 @@ final class FakePeer: MediaPeer {
     var soundLoss: Double { 0 }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        let bytes = unit.bytes
+        let (bytes, references) = (unit.bytes, unit.references)
         return state.change { state in
-            if case .dropped(let cause) = state.disposition {
+            var disposition = state.disposition
+            if !disposition.isAccepted {
+                _ = state.chain.lose()
+            } else if !state.chain.admits(references) {
+                disposition = .dropped(.needsKeyFrame)
+            }
+            if case .dropped(let cause) = disposition {
                 state.dropped[cause] += 1
             } else {
                 state.units.append(bytes)
             }
-            return state.disposition
+            return disposition
         }
     }
 

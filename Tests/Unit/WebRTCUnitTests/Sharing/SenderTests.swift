@@ -75,6 +75,15 @@ struct SenderTests {
         await membership.leave()
     }
 
+    @Test func generatedNamesDifferFromTheEngines() async throws {
+        let served = ServedTest()
+        let membership = try await served.server.join(
+            ChannelRequest(channel: "in", userID: "sender-1"), receiver: served.listener)
+        try await sender(served, "").connect()
+        await served.listener.waitFor("joined sender-2")
+        await membership.leave()
+    }
+
     @Test func unwantedTrackIsNotForwarded() async throws {
         let served = ServedTest()
         let membership = try await join(served, wantsAll: false)

@@ -1,89 +1,39 @@
 internal import GStreamerKit
 internal import MediaBasics
 public import MediaBridge
-public import MediaCore
+internal import MediaCore
 internal import Synchronization
 
-/// A source that receives video and audio from a WHEP server: a media server, or `gst-bridge share`.
-///
-/// ```swift
-/// let source = try WHEPSource("https://media.example/whep", token: token)
-/// for try await frame in source.frames() { print(frame) }
-/// ```
-///
-/// It connects when it is read or started, and disconnects at its end. The media is encoded: H.264 or VP8,
-/// and Opus. A recording and a channel take it unchanged; ``frames()`` decodes it. If the server ends the
-/// session, the stream ends. A failed connection is an error, and so is a refusal by the server.
-/// Thread: as `PipelineVideoSource`.
-public final class WHEPSource: VideoSource, Sendable {
-    private let source: PipelineVideoSource
-
-    /// Creates a source. Does not connect.
+extension PipelineVideoSource {
+    /// Creates a source that receives video and audio from a WHEP server: a media server, or `gst-bridge share`.
+    ///
+    /// ```swift
+    /// let source = try PipelineVideoSource(whep: "https://media.example/whep", token: token)
+    /// for try await frame in source.frames() { print(frame) }
+    /// ```
+    ///
+    /// It connects when it is read or started, and disconnects at its end. The media is encoded: H.264 or VP8,
+    /// and Opus. A recording and a channel take it unchanged; `frames()` decodes it. If the server ends the
+    /// session, the stream ends. A failed connection is an error, and so is a refusal by the server.
     ///
     /// - Parameters:
     ///   - url: The URL of the server's endpoint: `https://HOST/PATH`.
     ///   - token: The bearer token; `nil`, the default, for none.
-    ///   - configuration: How the server is reached.
+    ///   - connection: How the server is reached.
     /// - Throws: `PipelineError` for a URL or token that cannot be used, or if GStreamer lacks an element.
-    public init(
-        _ url: String, token: String? = nil,
-        configuration: PeerConnection.Configuration = PeerConnection.Configuration()
+    public convenience init(
+        whep url: String, token: String? = nil,
+        connection: PeerConnection.Configuration = PeerConnection.Configuration()
     ) throws(PipelineError) {
         let client: SignallingClient
         do throws(PeerError) { client = try SignallingClient(url, token: token) } catch {
             throw PipelineError(error)
         }
-        let feed = WHEPFeed(client, configuration)
         // Without a decoder, the string fits all codecs.
-        let text = WHEPFeed.text(.h264, .opus, isDecoded: false)
-        source = try PipelineVideoSource(text, feed: feed, configuration: .init())
+        try self.init(
+            WHEPFeed.text(.h264, .opus, isDecoded: false), feed: WHEPFeed(client, connection),
+            configuration: .init())
     }
-
-    /// The audio of the same session.
-    public var audio: PipelineAudioSource? { source.audio }
-
-    /// The counts so far.
-    public var statistics: PipelineVideoSource.Statistics { source.statistics }
-
-    /// Returns the video frames as a sequence: see `PipelineVideoSource.frames()`.
-    public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable { source.frames() }
-
-    /// Returns the encoded video frames as a sequence: see `PipelineVideoSource.units()`.
-    public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
-        source.units()
-    }
-
-    // MARK: VideoSource, for an engine's control thread
-
-    /// Receives every frame or encoded frame, and the end of the session.
-    public var consumer: (any VideoFrameConsumer)? {
-        get { source.consumer }
-        set { source.consumer = newValue }
-    }
-
-    /// Returns pixel buffers.
-    public func bufferType() -> VideoBufferType { source.bufferType() }
-
-    /// Returns that the engine paces frames without live timing. This source has no such frames.
-    public func pacing() -> MediaPacing { source.pacing() }
-
-    /// Returns the time base that video and audio share.
-    public func timeBase() -> MediaTimeBase? { source.timeBase() }
-
-    /// Requests a keyframe from the server.
-    public func requestKeyFrame() -> Bool { source.requestKeyFrame() }
-
-    /// Prepares. Does not connect.
-    public func shouldInitialize() throws -> Bool { try source.shouldInitialize() }
-
-    /// Connects, without waiting for it.
-    public func shouldStart() throws { try source.shouldStart() }
-
-    /// Disconnects.
-    public func shouldStop() throws { try source.shouldStop() }
-
-    /// Releases the pipeline.
-    public func shouldDispose() throws { try source.shouldDispose() }
 }
 
 // MARK: - WHEPFeed
@@ -145,8 +95,8 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     }
 
     private func openConnection() async throws(PeerError) -> AnsweredConnection {
-        try await AnsweredConnection.open(
-            .receiver, PeerConnection.Media(), configuration, by: client, observer: self)
+        try await client.connect(
+            .receiver, PeerConnection.Media(), configuration, observer: self)
     }
 
     func attach(to pipeline: Pipeline) {
