@@ -2,7 +2,7 @@ public import MediaCore
 internal import Synchronization
 
 /// The connection between engines: a loopback inside the process, or a network.
-public protocol ChannelTransport: Sendable {
+package protocol ChannelTransport: Sendable {
     /// Joins a channel and returns when the channel has accepted the user.
     ///
     /// - Parameters:
@@ -28,7 +28,7 @@ public struct ChannelRequest: Hashable, Sendable {
     public var userID: UserID
     /// Whether every video track is wanted from its beginning, without a call of
     /// ``ChannelMembership/setDemand(_:_:of:)``. An engine requests only tracks that have receivers.
-    public var wantsAllTracks: Bool
+    package var wantsAllTracks: Bool
 
     /// Creates a request to join a channel.
     ///
@@ -37,7 +37,7 @@ public struct ChannelRequest: Hashable, Sendable {
     ///   - token: The token that admits the user; by default none.
     ///   - userID: The id under which the user joins.
     ///   - wantsAllTracks: Whether every video track is wanted from its beginning. Default true.
-    public init(
+    package init(
         channel: String, token: String? = nil, userID: UserID, wantsAllTracks: Bool = true
     ) {
         self.channel = channel
@@ -60,7 +60,7 @@ public typealias TokenVerifier =
 ///
 /// A connection that is cut and comes back is the same membership: see
 /// ``ChannelReceiver/connectionChanged(_:)``.
-public protocol ChannelMembership: AnyObject, Sendable {
+package protocol ChannelMembership: AnyObject, Sendable {
     /// Announces a video track. Returns at once; ``PublicationFeedback/stateChanged(_:)`` reports
     /// the progress.
     ///
@@ -85,11 +85,11 @@ public protocol ChannelMembership: AnyObject, Sendable {
     /// user rejoins. Returns at once.
     ///
     /// - Parameters:
-    ///   - demand: The demand; `nil` for none. If the channel cannot adapt the track, it arrives
+    ///   - demand: The most that is useful; `nil` if the track is not wanted. If the channel cannot adapt the track, it arrives
     ///     unchanged.
     ///   - track: The number of the track.
     ///   - user: The user that publishes the track.
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID)
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID)
 
     /// Requests a key frame of another user's track, because a received unit cannot be decoded
     /// without one. May be called for every such unit: the channel limits how often it forwards the
@@ -119,13 +119,13 @@ public protocol ChannelMembership: AnyObject, Sendable {
 extension ChannelMembership {
     // Defaults for channels without audio, messages, or a choice of tracks.
     /// A publication that drops everything as ``FrameDisposition/notEnabled``.
-    public func publishAudio() -> any AudioPublication { NoAudioPublication() }
+    package func publishAudio() -> any AudioPublication { NoAudioPublication() }
     /// Does nothing: every track is transported.
-    public func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {}
+    package func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {}
     /// Does nothing.
-    public func requestKeyFrame(_ track: TrackID, of user: UserID) {}
+    package func requestKeyFrame(_ track: TrackID, of user: UserID) {}
     /// Refuses the message.
-    public func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
+    package func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
         throw EngineError(.invalidState, message: "this channel does not support messages")
     }
 }
@@ -138,7 +138,7 @@ extension ChannelMembership {
 /// one at a time, after ``trackPublished(_:by:)`` and before ``trackUnpublished(_:by:)`` or
 /// ``userLeft(_:reason:)``; those of different tracks may be delivered concurrently. All calls come
 /// on threads of the transport and must return quickly.
-public protocol ChannelReceiver: AnyObject, Sendable {
+package protocol ChannelReceiver: AnyObject, Sendable {
     /// Called once for each user that is already in the channel, and for each user that joins.
     func userJoined(_ user: UserID)
     /// Called when a user has left. The user's tracks end then.
@@ -191,25 +191,25 @@ public enum TokenReason: String, Hashable, Sendable {
 extension ChannelReceiver {
     // Defaults for receivers that ignore units, audio, messages and the state of the connection.
     /// Does nothing.
-    public func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {}
+    package func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {}
     /// Discards the unit.
-    public func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {}
+    package func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {}
     /// Does nothing.
-    public func audioPublished(by user: UserID) {}
+    package func audioPublished(by user: UserID) {}
     /// Does nothing.
-    public func audioUnpublished(by user: UserID) {}
+    package func audioUnpublished(by user: UserID) {}
     /// Does nothing.
-    public func audioMuted(_ isMuted: Bool, by user: UserID) {}
+    package func audioMuted(_ isMuted: Bool, by user: UserID) {}
     /// Discards the frame.
-    public func receive(_ frame: consuming AudioFrame, from user: UserID) {}
+    package func receive(_ frame: consuming AudioFrame, from user: UserID) {}
     /// Discards the unit.
-    public func receive(_ unit: EncodedAudioFrame, from user: UserID) {}
+    package func receive(_ unit: EncodedAudioFrame, from user: UserID) {}
     /// Discards the message.
-    public func receive(_ message: ChannelMessage, from user: UserID) {}
+    package func receive(_ message: ChannelMessage, from user: UserID) {}
     /// Does nothing.
-    public func connectionChanged(_ connection: ChannelConnection) {}
+    package func connectionChanged(_ connection: ChannelConnection) {}
     /// Returns `nil`: the request's token is reused.
-    public func token(for reason: TokenReason) async throws(EngineError) -> String? { nil }
+    package func token(for reason: TokenReason) async throws(EngineError) -> String? { nil }
 }
 
 /// The receiver of a membership, as held by a transport: called until it is released, and never

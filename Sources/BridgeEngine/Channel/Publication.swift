@@ -1,9 +1,9 @@
-public import MediaCore
+package import MediaCore
 
 /// The publication of one video track in a channel.
 ///
 /// Thread: any; one call of ``send(_:)-(VideoFrame)`` or ``send(_:)-(EncodedVideoFrame)`` at a time.
-public protocol VideoPublication: AnyObject, Sendable {
+package protocol VideoPublication: AnyObject, Sendable {
     /// The codecs whose units the channel carries unchanged. A stream in any other form is sent as
     /// pictures. Default: none. ``PublicationFeedback/codecsChanged()`` reports a change.
     var codecs: Set<VideoCodec> { get }
@@ -41,23 +41,23 @@ public protocol VideoPublication: AnyObject, Sendable {
 
 extension VideoPublication {
     /// True.
-    public var carriesFrames: Bool { true }
+    package var carriesFrames: Bool { true }
     /// False.
-    public var carriesReorderedUnits: Bool { false }
+    package var carriesReorderedUnits: Bool { false }
     /// None.
-    public var codecs: Set<VideoCodec> { [] }
+    package var codecs: Set<VideoCodec> { [] }
     /// Drops the unit.
     ///
     /// - Returns: ``FrameDisposition/notEnabled``.
     @discardableResult
-    public func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notEnabled }
+    package func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notEnabled }
     /// Does nothing.
-    public func setMuted(_ isMuted: Bool) {}
+    package func setMuted(_ isMuted: Bool) {}
 }
 
 /// Receives the channel's requests to the publisher of a track. Called one at a time, in order with
 /// the callbacks of the ``ChannelReceiver``; must return quickly.
-public protocol PublicationFeedback: AnyObject, Sendable {
+package protocol PublicationFeedback: AnyObject, Sendable {
     /// Called when a receiver needs a key frame because it has just joined or has lost a unit.
     /// Called again if no key frame has arrived after a while.
     func keyFrameNeeded()
@@ -75,15 +75,15 @@ public protocol PublicationFeedback: AnyObject, Sendable {
 extension PublicationFeedback {
     // Defaults for publishers that cannot change what they send.
     /// Does nothing.
-    public func keyFrameNeeded() {}
+    package func keyFrameNeeded() {}
     /// Does nothing.
-    public func limitChanged(_ limit: VideoLimit) {}
+    package func limitChanged(_ limit: VideoLimit) {}
     /// Does nothing.
     ///
     /// - Returns: False.
-    public func codecsChanged() -> Bool { false }
+    package func codecsChanged() -> Bool { false }
     /// Does nothing.
-    public func stateChanged(_ state: PublicationState) {}
+    package func stateChanged(_ state: PublicationState) {}
 }
 
 // MARK: Audio
@@ -91,7 +91,7 @@ extension PublicationFeedback {
 /// The publication of a user's audio in a channel.
 ///
 /// Thread: any; one call of ``send(_:)-(AudioFrame)`` or ``send(_:)-(EncodedAudioFrame)`` at a time.
-public protocol AudioPublication: AnyObject, Sendable {
+package protocol AudioPublication: AnyObject, Sendable {
     /// The codecs whose units the channel carries unchanged. Default: none.
     var codecs: Set<AudioCodec> { get }
 
@@ -125,18 +125,18 @@ public protocol AudioPublication: AnyObject, Sendable {
 
 extension AudioPublication {
     /// None.
-    public var codecs: Set<AudioCodec> { [] }
+    package var codecs: Set<AudioCodec> { [] }
     /// True.
-    public var carriesFrames: Bool { true }
+    package var carriesFrames: Bool { true }
     /// Zero.
-    public var lossOfReceivers: Double { 0 }
+    package var lossOfReceivers: Double { 0 }
     /// Drops the unit.
     ///
     /// - Returns: ``FrameDisposition/notEnabled``.
     @discardableResult
-    public func send(_ unit: EncodedAudioFrame) -> FrameDisposition { .notEnabled }
+    package func send(_ unit: EncodedAudioFrame) -> FrameDisposition { .notEnabled }
     /// Does nothing.
-    public func setMuted(_ isMuted: Bool) {}
+    package func setMuted(_ isMuted: Bool) {}
 }
 
 /// The publication in a channel that carries no audio.

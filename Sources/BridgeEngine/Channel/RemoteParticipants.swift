@@ -14,7 +14,7 @@ final class RemoteParticipants: Sendable {
         /// The membership in the current channel; `nil` before joining and after leaving.
         var membership: (any ChannelMembership)?
         /// The demands that were last sent to the channel.
-        var demands: [Key: VideoDemand] = [:]
+        var demands: [Key: VideoLimit] = [:]
         /// Keeps the sound and the pictures of each user in sync.
         var delays: [UserID: PlayoutDelay] = [:]
 
@@ -143,7 +143,7 @@ final class RemoteParticipants: Sendable {
     /// Sends the demand for a track to the channel, if it has changed.
     private func tellDemand(for key: Key) {
         let (membership, demand) = state.withLock {
-            state -> ((any ChannelMembership)?, VideoDemand?) in
+            state -> ((any ChannelMembership)?, VideoLimit?) in
             let demand = state.streams[key]?.video.demand
             guard let membership = state.membership, state.demands[key] != demand else {
                 return (nil, nil)

@@ -14,7 +14,7 @@ actor JanusMember {
         case session(JanusSession.Event, Int)
         /// The media that one connection is to send has changed.
         case outgoing(FeedID)
-        case setDemand(VideoDemand?, TrackID, UserID)
+        case setDemand(VideoLimit?, TrackID, UserID)
         case keyFrame(TrackID, UserID)
         /// The token is about to expire.
         case tokenExpires
@@ -67,7 +67,7 @@ actor JanusMember {
     /// The server's ID of the last session. The server may not have noticed its end yet.
     var lastSession: Int?
     var directory: Directory
-    var demands: [StreamID: VideoDemand?] = [:]
+    var demands: [StreamID: VideoLimit?] = [:]
     var streams: [StreamID: IncomingStream] = [:]
     var sending: [FeedID: Sending] = [:]
     var receiving: [FeedID: Receiving] = [:]

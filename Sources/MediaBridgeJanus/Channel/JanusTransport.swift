@@ -1,5 +1,6 @@
 public import BridgeEngine
 package import MediaBasics
+internal import MediaBridge
 @_exported public import MediaBridgeWebRTC
 
 /// Channels over a Janus server: a channel is a room of the server's VideoRoom plugin, and a user is a
@@ -120,7 +121,7 @@ public struct JanusTransport: ChannelTransport {
     ///   a missing or wrong PIN; `invalidArgument` for a channel that does not exist and is not to
     ///   be created, for a server without `string_ids`, and for a user ID that ends like a track's
     ///   (`~track~1`); `disconnected` if the task is cancelled.
-    public func join(
+    package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         guard !request.channel.isEmpty else {
@@ -151,6 +152,18 @@ public struct JanusTransport: ChannelTransport {
     }
 }
 
+extension MediaEngine {
+    /// Creates an engine whose channels are rooms of a Janus server.
+    ///
+    /// - Parameters:
+    ///   - configuration: The engine's settings; the defaults suit a call.
+    ///   - transport: Reaches the server.
+    public init(configuration: Configuration = Configuration(), transport: JanusTransport) {
+        self.init(
+            configuration: configuration, backend: GStreamerBackend(), transport: transport)
+    }
+}
+
 /// A user's membership in a room. The user leaves when the last reference is released.
 private final class JanusMembership: ChannelMembership {
     private let member: JanusMember
@@ -174,7 +187,7 @@ private final class JanusMembership: ChannelMembership {
         return JanusAudioPublication(media, media.publishAudio())
     }
 
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         member.note(.setDemand(demand, track, user))
     }
 

@@ -173,7 +173,7 @@ extension ServedChannel {
 
     // MARK: Requests of the engine
 
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         guard track == .main else { return }
         let session = state.withLock { state in
             state.demands[user] = .some(demand)

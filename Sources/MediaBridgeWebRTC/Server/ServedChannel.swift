@@ -39,7 +39,7 @@ final class ServedChannel: Sendable {
         var video: SharedVideo?
         var audio: SharedAudio?
         /// The engine's demands for the users' video.
-        var demands: [UserID: VideoDemand?] = [:]
+        var demands: [UserID: VideoLimit?] = [:]
         /// The counts of sessions and publications that have ended.
         var gone = ChannelStatistics()
         var number = 0

@@ -56,7 +56,7 @@ import Testing
             case 5: network.impair(impairment(seed + number))
             case 6: network.impair(nil)
             case 7: ben.membership.setDemand(nil, .main, of: "anna")
-            case 8, 9: ben.membership.setDemand(VideoDemand(), .main, of: "anna")
+            case 8, 9: ben.membership.setDemand(VideoLimit(), .main, of: "anna")
             case 10: anna.mute(true, .main)
             case 11, 12: anna.mute(false, .main)
             case 13:

@@ -41,7 +41,7 @@ final class LoopbackMembership: ChannelMembership {
             in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         channel.perform { [slot] in $0.setDemand(demand, track, of: user, by: slot) }
     }
 

@@ -10,12 +10,10 @@ internal import Synchronization
 /// come after the event that announces the track and before the event that ends it. Thread: any.
 ///
 /// ```swift
-/// let network = LoopbackNetwork.shared
-/// let request = ChannelRequest(channel: "room", userID: "anna")
-/// let anna = try await network.join(request, receiver: receiver)
-/// let publication = anna.publish(.main, feedback: feedback)
-/// publication.send(frame)
-/// await anna.leave()
+/// let network = LoopbackNetwork()
+/// let (anna, ben) = (MediaEngine(transport: network), MediaEngine(transport: network))
+/// try await anna.joinChannel("room", userID: "anna")
+/// try await ben.joinChannel("room", userID: "ben", role: .audience)
 /// ```
 public final class LoopbackNetwork: ChannelTransport {
     /// The network that engines use by default.
@@ -106,7 +104,7 @@ public final class LoopbackNetwork: ChannelTransport {
     ///   ``EngineError/Code/userIDTaken``, ``EngineError/Code/channelFull``,
     ///   ``EngineError/Code/unreachable``, the error that the ``TokenVerifier`` throws, and
     ///   ``EngineError/Code/disconnected`` in a task that is cancelled.
-    public func join(
+    package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         let validity = try check(request)
@@ -226,7 +224,7 @@ extension LoopbackNetwork {
         state.withLock { $0.isReachable = isReachable }
     }
 
-    /// Cuts a user's connection: the user gets ``ChannelReceiver/connectionChanged(_:)``, frames
+    /// Cuts a user's connection: the user gets ``EngineEvent/connectionChanged(_:)``, frames
     /// from and to it are lost, and events are held back. The user is removed after ``patience``.
     ///
     /// - Returns: False if there is no such user in the channel.

@@ -21,7 +21,7 @@ struct LoopbackPlace {
     /// One route to each of the other members.
     var routes: [LoopbackRoute] = []
     /// The member's demands for tracks of others; a `nil` value means that the track is not wanted.
-    var demands: [LoopbackRoster.UserTrack: VideoDemand?] = [:]
+    var demands: [LoopbackRoster.UserTrack: VideoLimit?] = [:]
     /// Set while the member's connection is cut.
     var outage: Outage?
 
@@ -48,9 +48,9 @@ struct LoopbackPlace {
     func place(of track: TrackID) -> Int? { tracks.firstIndex { $0.id == track } }
 
     /// Returns the member's demand for a track; `nil` if the track is not wanted.
-    func demand(_ track: TrackID, of user: UserID) -> VideoDemand? {
+    func demand(_ track: TrackID, of user: UserID) -> VideoLimit? {
         if let said = demands[.init(user: user, track: track)] { return said }
-        return wantsAll ? VideoDemand() : nil
+        return wantsAll ? VideoLimit() : nil
     }
 }
 

@@ -154,7 +154,7 @@ struct LoopbackRoster {
     // MARK: Demand
 
     mutating func setDemand(
-        _ demand: VideoDemand?, _ track: TrackID, of user: UserID, by slot: Int
+        _ demand: VideoLimit?, _ track: TrackID, of user: UserID, by slot: Int
     ) {
         places[slot]?.demands[.init(user: user, track: track)] = .some(demand)
         if let sender = self.slot(of: user) { applyDemands(for: track, of: sender) }

@@ -58,7 +58,7 @@ final class SlowTransport: ChannelTransport {
         ) -> any VideoPublication {
             Publication(inner.publish(track, feedback: feedback), of: transport)
         }
-        func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
             inner.setDemand(demand, track, of: user)
         }
         func leave() async {
