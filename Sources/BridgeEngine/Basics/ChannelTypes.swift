@@ -1,5 +1,3 @@
-public import MediaCore
-
 /// The id of a user, unique in a channel: a name or a number.
 public struct UserID: Hashable, Sendable, CustomStringConvertible,
     ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
@@ -87,4 +85,12 @@ public struct ChannelMessage: Hashable, Sendable {
 
     /// The message as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// One of a user's streams in a channel.
+package enum ChannelStream: Hashable, Sendable {
+    /// A video track.
+    case video(TrackID)
+    /// The user's audio.
+    case audio
 }

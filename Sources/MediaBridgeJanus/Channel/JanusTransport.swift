@@ -124,27 +124,21 @@ public struct JanusTransport: ChannelTransport {
     package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
-        guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "the channel name is empty")
-        }
-        guard !request.userID.name.isEmpty else {
-            throw EngineError(
-                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
-        }
+        try request.checkNames()
         guard FeedID(request.userID.name).track == .main else {
             throw EngineError(
                 .invalidArgument,
                 message: "invalid user ID \(request.userID): it ends like the name of a track",
                 advice: "a user ID that does not end with ~track~ and a number")
         }
-        let inbox = Inbox(receiver, label: "mediabridge.janus.\(request.userID)")
-        let member = JanusMember(request, at: address, configuration, inbox)
+        let queue = ReceiverQueue(receiver, label: "mediabridge.janus.\(request.userID)")
+        let member = JanusMember(request, at: address, configuration, queue)
         do throws(EngineError) {
             try await PeerConnection.preparing { () async throws(EngineError) in
                 try await member.join()
             }
         } catch {
-            inbox.letGo()
+            queue.release()
             await member.leave()
             throw error
         }
@@ -171,20 +165,17 @@ private final class JanusMembership: ChannelMembership {
     init(_ member: JanusMember) { self.member = member }
 
     deinit {
-        member.inbox.letGo()
+        member.queue.release()
         member.note(.abandoned)
     }
 
     func publish(
-        _ track: TrackID, feedback: any PublicationFeedback
-    ) -> any VideoPublication {
-        let media = member.media(of: track)
-        return JanusVideoPublication(media, media.publishVideo(feedback))
-    }
-
-    func publishAudio() -> any AudioPublication {
-        let media = member.media(of: .main)
-        return JanusAudioPublication(media, media.publishAudio())
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        guard case .video(let track) = stream else {
+            return JanusPublication(member.media(of: .main), .audio, nil)
+        }
+        return JanusPublication(member.media(of: track), .video, feedback)
     }
 
     func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
@@ -201,9 +192,9 @@ private final class JanusMembership: ChannelMembership {
 
     func leave() async {
         // First, so that the user receives nothing more once the others know that it left.
-        member.inbox.letGo()
+        member.queue.release()
         await member.leave()
-        await member.inbox.silence()
+        await member.queue.silence()
     }
 
     var statistics: ChannelStatistics { member.ledger.statistics }

@@ -22,7 +22,7 @@ final class WHIPLink: PeerConnectionObserver {
     /// The slot through which the publications send.
     let slot: PeerSlot
     /// The video publication.
-    let video: PeerVideoPublication
+    let video: PeerPublication
     private let client: SignallingClient
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
@@ -46,7 +46,7 @@ final class WHIPLink: PeerConnectionObserver {
             video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : [])
         state = Mutex(State(media: media, others: others))
         slot = PeerSlot()
-        video = PeerVideoPublication(codec ?? .h264, to: slot)
+        video = PeerPublication(video: codec ?? .h264, to: slot)
         self.configuration = configuration
         self.publisher = publisher
         self.onFailure = onFailure
@@ -67,7 +67,8 @@ final class WHIPLink: PeerConnectionObserver {
                 await connection.close()
                 let what =
                     media.video.isEmpty
-                    ? "audio as Opus" : "video as \(video.codecs.labels.joined(separator: ", "))"
+                    ? "audio as Opus"
+                    : "video as \(video.videoCodecs.labels.joined(separator: ", "))"
                 throw PeerError(
                     .nothingInCommon, message: "the server does not accept \(what)",
                     advice: "another codec")
@@ -176,45 +177,30 @@ final class PeerSlot: Sendable {
     }
 }
 
-/// Sends encoded video frames to the peer of a slot. Thread: any.
-final class PeerVideoPublication: VideoPublication {
-    let carriesFrames = false
-    private let codec: Mutex<VideoCodec>
+/// Sends the encoded frames of one stream to the peer of a slot. Thread: any.
+final class PeerPublication: ChannelPublication {
+    private let video: Mutex<Set<VideoCodec>>
+    let audioCodecs: Set<AudioCodec>
     private let slot: PeerSlot
 
-    init(_ codec: VideoCodec, to slot: PeerSlot) {
-        self.codec = Mutex(codec)
+    init(video: VideoCodec? = nil, audio: AudioCodec? = nil, to slot: PeerSlot) {
+        self.video = Mutex(video.map { [$0] } ?? [])
+        audioCodecs = audio.map { [$0] } ?? []
         self.slot = slot
     }
 
-    var codecs: Set<VideoCodec> { [codec.withLock { $0 }] }
-
-    /// Switches to another codec.
-    func carry(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
-
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        slot.present?.send(unit) ?? .notStarted
-    }
-    func end() {}
-}
-
-/// Sends encoded audio frames to the peer of a slot. Thread: any.
-final class PeerAudioPublication: AudioPublication {
-    let codecs: Set<AudioCodec>
-    let carriesFrames = false
-    private let slot: PeerSlot
-
-    init(_ codec: AudioCodec, to slot: PeerSlot) {
-        codecs = [codec]
-        self.slot = slot
-    }
-
+    var videoCodecs: Set<VideoCodec> { video.withLock { $0 } }
     var lossOfReceivers: Double { slot.present?.soundLoss ?? 0 }
 
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        slot.present?.send(unit) ?? .notStarted
+    /// Switches to another video codec.
+    func carry(_ codec: VideoCodec) { video.withLock { $0 = [codec] } }
+
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
+        switch media {
+        case .unit(let unit): slot.present?.send(unit) ?? .notStarted
+        case .audioUnit(let unit): slot.present?.send(unit) ?? .notStarted
+        case .picture, .samples: .notEnabled
+        }
     }
     func setMuted(_ isMuted: Bool) {}
     func end() {}

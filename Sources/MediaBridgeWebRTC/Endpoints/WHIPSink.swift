@@ -176,7 +176,7 @@ public final class WHIPSink: VideoSink, Sendable {
         }
         if hasAudio {
             publisher.beginAudio(
-                PeerAudioPublication(.opus, to: link.slot), configuration.audio)
+                PeerPublication(audio: .opus, to: link.slot), configuration.audio)
         }
         link.begin()
     }

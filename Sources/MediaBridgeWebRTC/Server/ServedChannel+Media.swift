@@ -4,7 +4,10 @@ internal import MediaCore
 // MARK: - Media for the viewers
 
 extension ServedChannel {
-    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
+    func publish(
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        guard case .video(let track) = stream, let feedback else { return publishAudio() }
         guard track == .main, !isOver else {
             return refuse(feedback, "a server shares only the main track, not \(track)")
         }
@@ -20,14 +23,14 @@ extension ServedChannel {
 
     private func refuse(
         _ feedback: any PublicationFeedback, _ reason: String
-    ) -> any VideoPublication {
+    ) -> any ChannelPublication {
         queue.post { _ in
             feedback.stateChanged(.failed(EngineError(.sendingFailed, message: reason)))
         }
         return NoVideo()
     }
 
-    func publishAudio() -> any AudioPublication {
+    private func publishAudio() -> any ChannelPublication {
         let audio = SharedAudio(in: self)
         let before = state.withLock { state in
             defer { state.audio = audio }
@@ -106,9 +109,9 @@ extension ServedChannel {
             guard state.announced == nil, !state.isOver else { return }
             state.announced = streams
             queue.post { receiver in
-                receiver.userJoined(user)
-                if streams.video { receiver.trackPublished(.main, by: user) }
-                if streams.audio { receiver.audioPublished(by: user) }
+                receiver.handle(.joined(user))
+                if streams.video { receiver.handle(.published(.video(.main), by: user)) }
+                if streams.audio { receiver.handle(.published(.audio, by: user)) }
             }
         }
     }
@@ -118,9 +121,9 @@ extension ServedChannel {
         guard let streams = session.state.withLock({ $0.announced }) else { return }
         let user = session.user
         queue.post { receiver in
-            if streams.video { receiver.trackUnpublished(.main, by: user) }
-            if streams.audio { receiver.audioUnpublished(by: user) }
-            receiver.userLeft(user, reason: reason)
+            if streams.video { receiver.handle(.unpublished(.video(.main), by: user)) }
+            if streams.audio { receiver.handle(.unpublished(.audio, by: user)) }
+            receiver.handle(.left(user, reason))
         }
     }
 
@@ -142,7 +145,7 @@ extension ServedChannel {
             }
             queue.post { receiver in
                 session.state.withLock { $0.video.delivered += 1 }
-                receiver.receive(unit, track: .main, from: user)
+                receiver.receive(.unit(unit), .video(.main), from: user)
             } unheard: {
                 session.state.withLock { $0.video.closed += 1 }
             }
@@ -164,7 +167,7 @@ extension ServedChannel {
             }
             queue.post { receiver in
                 session.state.withLock { $0.audio.delivered += 1 }
-                receiver.receive(unit, from: user)
+                receiver.receive(.audioUnit(unit), .audio, from: user)
             } unheard: {
                 session.state.withLock { $0.audio.closed += 1 }
             }
@@ -196,10 +199,9 @@ extension ServedChannel {
 }
 
 /// The publication of a track that is not shared.
-private final class NoVideo: VideoPublication {
-    var carriesFrames: Bool { false }
-    var codecs: Set<VideoCodec> { SharedVideo.codecs }
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notStarted }
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition { .notStarted }
+private final class NoVideo: ChannelPublication {
+    var videoCodecs: Set<VideoCodec> { SharedVideo.codecs }
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition { .notStarted }
+    func setMuted(_ isMuted: Bool) {}
     func end() {}
 }

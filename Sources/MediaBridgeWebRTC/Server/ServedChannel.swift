@@ -75,7 +75,7 @@ final class ServedChannel: Sendable {
         self.configuration = configuration
         self.makePeer = makePeer
         self.timeline = timeline
-        queue = ReceiverQueue(receiver)
+        queue = ReceiverQueue(receiver, label: "mediabridge.webrtc.receiver")
     }
 
     var isOver: Bool { state.withLock { $0.isOver } }
@@ -330,7 +330,7 @@ extension ServedChannel {
         announce(session)
         queue.post { receiver in
             session.state.withLock { $0.waitingMessages -= 1 }
-            receiver.receive(message, from: session.user)
+            receiver.handle(.message(message, from: session.user))
         } unheard: {
             session.state.withLock { $0.waitingMessages -= 1 }
         }
@@ -342,12 +342,7 @@ extension ServedChannel {
         guard !isOver else {
             throw EngineError(.notInChannel, message: "\(request.userID) has left the channel")
         }
-        guard message.bytes.count <= ChannelMessage.maximumSize else {
-            throw EngineError(
-                .invalidArgument,
-                message: "a message of \(message.bytes.count) bytes is too long",
-                advice: "at most \(ChannelMessage.maximumSize) bytes")
-        }
+        try message.checkSize()
         guard let user else {
             for session in sessions { _ = session.peer?.send(message) }
             return
@@ -362,41 +357,5 @@ extension ServedChannel {
                     "cannot send the message: the peer has no data channel, or its queue is full",
                 advice: "a page that opens a data channel")
         }
-    }
-}
-
-// MARK: - ReceiverQueue
-
-/// Calls the receiver of a channel and the feedback of its publications, one call at a time and in
-/// order, on a serial queue. It makes no calls after ``release()``.
-///
-/// Thread: any.
-final class ReceiverQueue: Sendable {
-    private let receiver: HeldReceiver
-    private let queue = SerialQueue(label: "mediabridge.webrtc.receiver")
-
-    init(_ receiver: any ChannelReceiver) { self.receiver = HeldReceiver(receiver) }
-
-    /// Queues a call.
-    ///
-    /// - Parameters:
-    ///   - call: Calls the receiver.
-    ///   - unheard: Called instead if the receiver is released first.
-    func post(
-        _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
-        unheard: @escaping @Sendable () -> Void = {}
-    ) {
-        queue.async { [receiver] in
-            if !receiver.call(call) { unheard() }
-        }
-    }
-
-    /// Releases the receiver: no further call begins. A running call continues.
-    func release() { receiver.release() }
-
-    /// Returns when no call is running; at once in a task that was started by the running call.
-    func silence() async {
-        if receiver.isInOwnTurn { return }
-        await withCheckedContinuation { silent in queue.async { silent.resume() } }
     }
 }

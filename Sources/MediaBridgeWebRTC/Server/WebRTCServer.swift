@@ -180,11 +180,11 @@ private final class ServedMembership: ChannelMembership {
         Task.detached { await channel.leave() }
     }
 
-    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
-        channel.publish(track, feedback: feedback)
+    func publish(
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        channel.publish(stream, feedback: feedback)
     }
-
-    func publishAudio() -> any AudioPublication { channel.publishAudio() }
 
     func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         channel.setDemand(demand, track, of: user)

@@ -141,16 +141,13 @@ import Testing
     func soundComesInOrder(_ seed: Int) async throws {
         final class Listener: ChannelReceiver {
             let times = Mutex<[MediaTime]>([])
-            func userJoined(_ user: UserID) {}
-            func userLeft(_ user: UserID, reason: OfflineReason) {}
-            func trackPublished(_ track: TrackID, by user: UserID) {}
-            func trackUnpublished(_ track: TrackID, by user: UserID) {}
-            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-            func receive(_ frame: consuming AudioFrame, from user: UserID) {
+            func receive(
+                _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+            ) {
+                guard case .samples(let frame) = media else { return }
                 let time = frame.runningTime ?? .zero
                 times.withLock { $0.append(time) }
             }
-            func disconnected(_ error: EngineError) {}
         }
         let network = LoopbackNetwork(timeline: time)
         network.impair(impairment(seed))

@@ -187,13 +187,7 @@ public final class LoopbackNetwork: ChannelTransport {
                 .disconnected, message: "joining channel \(request.channel) was cancelled",
                 underlying: CancellationError())
         }
-        guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "the channel name is empty")
-        }
-        guard !request.userID.name.isEmpty else {
-            throw EngineError(
-                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
-        }
+        try request.checkNames()
         guard state.withLock({ $0.isReachable }) else {
             throw EngineError(
                 .unreachable, message: "the network of channel \(request.channel) is unreachable")
@@ -245,19 +239,28 @@ extension LoopbackNetwork {
             channel.perform { $0.heal(slot) }
             return true
         }
-        let original = member.request
         Task { [weak channel] in
-            do throws(EngineError) {
-                var fresh = original
-                fresh.token = try await member.token(for: .reconnecting) ?? original.token
-                _ = try verifier(fresh)
-                channel?.perform { $0.heal(slot) }
-            } catch {
-                guard let channel else { return }
-                self.change(channel, named: name) { $0.expel(slot, error, reason: .dropped) }
+            guard let channel else { return }
+            await renew(.reconnecting, member.request, verifier, member, in: channel, at: slot) {
+                (_, _) in channel.perform { $0.heal(slot) }
             }
         }
         return true
+    }
+
+    /// Asks a member for a token and checks it. Removes the member if the token is not valid.
+    private func renew(
+        _ reason: TokenReason, _ request: ChannelRequest, _ verifier: TokenVerifier?,
+        _ member: LoopbackMember, in channel: LoopbackChannel, at slot: Int,
+        then body: (ChannelRequest, Duration?) -> Void
+    ) async {
+        var request = request
+        do throws(EngineError) {
+            request.token = try await member.token(for: reason) ?? request.token
+            body(request, try verifier?(request))
+        } catch {
+            change(channel, named: request.channel) { $0.expel(slot, error, reason: .dropped) }
+        }
     }
 
     /// Removes a user. The last event of the user is ``EngineError/Code/kicked``; the other users
@@ -306,16 +309,8 @@ extension LoopbackNetwork {
         channel.after(wait) { [weak self, weak member] channel in
             Task { [weak self, weak member, weak channel] in
                 guard let self, let member, let channel else { return }
-                var fresh = request
-                do throws(EngineError) {
-                    fresh.token = try await member.token(for: .expiring) ?? request.token
-                    let validity = try verifier?(fresh)
-                    self.watchToken(
-                        of: fresh, validFor: validity, member, in: channel, at: slot)
-                } catch {
-                    self.change(channel, named: request.channel) {
-                        $0.expel(slot, error, reason: .dropped)
-                    }
+                await self.renew(.expiring, request, verifier, member, in: channel, at: slot) {
+                    self.watchToken(of: $0, validFor: $1, member, in: channel, at: slot)
                 }
             }
         }
