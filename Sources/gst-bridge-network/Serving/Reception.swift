@@ -193,15 +193,14 @@ struct RecordingDirectory {
 
     /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
     func path(for user: UserID) -> String {
-        let parts = Calendar.current.dateComponents(
-            [.year, .month, .day, .hour, .minute, .second], from: Date())
-        func digits(_ value: Int?, _ count: Int) -> String {
-            let text = String(value ?? 0)
-            return String(repeating: "0", count: max(0, count - text.count)) + text
+        var (now, parts) = (time(nil), tm())
+        localtime_r(&now, &parts)
+        let date = String(unsafeUninitializedCapacity: 32) { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                strftime($0.baseAddress, $0.count, "%Y%m%d-%H%M%S", &parts)
+            }
         }
-        let day = digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2)
-        let time = digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2)
-        return "\(path)/\(Self.safe(user.name))-\(day)-\(time).mkv"
+        return "\(path)/\(Self.safe(user.name))-\(date).mkv"
     }
 
     /// A name that is valid in a path and in a pipeline string: the letters and digits of all
