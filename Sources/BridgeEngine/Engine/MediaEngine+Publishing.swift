@@ -89,8 +89,8 @@ extension MediaEngine {
         guard audio.publisher == nil, let membership else { return }
         let hub = self.hub
         let publisher = AudioPublisher(
-            audioTrack.outgoing, to: membership.publish(.audio, feedback: nil), backend, audio.encoder,
-            counting: outgoingAudio
+            audioTrack.outgoing, to: membership.publish(.audio, feedback: nil), backend,
+            audio.encoder, counting: outgoingAudio
         ) { error in
             let error =
                 error as? EngineError
