@@ -127,34 +127,45 @@ package enum ProgressMode: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 }
 
-/// Prints the progress of a bridge: on a terminal one line that is overwritten, otherwise one line
-/// per second.
-struct Progress {
+/// Prints a progress line at an interval. On a terminal, each line overwrites the previous one.
+package struct Progress {
     private let task: Task<Void, Never>?
     private let isTerminal = Terminal.isInteractive
 
-    init(of bridge: Bridge, mode: ProgressMode) {
+    /// - Parameters:
+    ///   - interval: The interval on a terminal; otherwise it is a second. Default: a second.
+    ///   - line: Returns the line.
+    package init(
+        _ mode: ProgressMode, interval: Duration = .seconds(1),
+        _ line: @escaping @Sendable () async -> String
+    ) {
         let isTerminal = isTerminal
         guard mode == .always || mode == .auto && isTerminal else {
             task = nil
             return
         }
-        let interval = isTerminal ? Duration.milliseconds(250) : .seconds(1)
         task = Task {
-            var last = (frames: 0, seconds: 0.0)
-            while (try? await Task.sleep(for: interval)) != nil {
-                let now = bridge.statistics
-                let line = Self.line(now, since: &last) + Self.disk(bridge.recorders)
-                Terminal.write(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
+            while (try? await Task.sleep(for: isTerminal ? interval : .seconds(1))) != nil {
+                let text = await line().printable
+                Terminal.write(isTerminal ? "\r\u{1B}[K\(text)" : text + "\n")
             }
         }
     }
 
-    func end() async {
+    package func end() async {
         guard let task else { return }
         task.cancel()
         await task.value
         if isTerminal { Terminal.write("\r\u{1B}[K") }
+    }
+}
+
+extension Progress {
+    init(of bridge: Bridge, mode: ProgressMode) {
+        let rate = RateOfCount()
+        self.init(mode, interval: .milliseconds(250)) {
+            Self.line(bridge.statistics, rate) + Self.disk(bridge.recorders)
+        }
     }
 
     /// Returns the write rate of each recording, and the space that is left for it.
@@ -165,18 +176,30 @@ struct Progress {
         }.joined()
     }
 
-    private static func line(
-        _ report: BridgeReport, since last: inout (frames: Int, seconds: Double)
-    ) -> String {
+    private static func line(_ report: BridgeReport, _ rate: RateOfCount) -> String {
         let frames = (report.captures["video"] ?? report.captures.values.first)?.frames ?? 0
-        let elapsed = report.seconds - last.seconds
-        let rate = elapsed > 0 ? Double(frames - last.frames) / elapsed : 0
-        last = (frames, report.seconds)
         let drops = (Array(report.captures.values) + Array(report.outputs.values))
             .reduce(0) { $0 + $1.dropped.total }
         let bytes = report.outputs.values.compactMap(\.bytes).reduce(0, +)
-        return "\(frames) frames  \(Text.decimal(rate, 1)) fps  \(drops) dropped  "
+        return "\(frames) frames  \(Text.decimal(rate.note(frames), 1)) fps  \(drops) dropped  "
             + "\(Text.decimal(report.seconds, 1)) s  \(Text.bytes(bytes))"
+    }
+}
+
+/// Measures how fast a count grows between two calls. Thread: any.
+package final class RateOfCount: Sendable {
+    private let last = Mutex((count: 0, time: ContinuousClock.now))
+
+    package init() {}
+
+    /// - Returns: The growth per second since the previous call or the creation.
+    package func note(_ count: Int) -> Double {
+        let now = ContinuousClock.now
+        return last.withLock { last in
+            defer { last = (count, now) }
+            guard now > last.time else { return 0 }
+            return max(0, Double(count - last.count)) / ((now - last.time) / .seconds(1))
+        }
     }
 }
 

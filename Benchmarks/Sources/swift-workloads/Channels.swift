@@ -40,34 +40,6 @@ func runChannel(users: Int, frames: Int) async throws {
     guard count >= (users - 1) * enough else { fatalError("\(count) frames were rendered") }
 }
 
-/// A transport that forwards frames on the caller's thread, so that only the mix is measured.
-private final class Room: ChannelTransport {
-    private final class Membership: ChannelMembership {
-        var statistics: ChannelStatistics { ChannelStatistics() }
-        func publish(
-            _ track: TrackID, feedback: any PublicationFeedback
-        ) -> any VideoPublication { Publication() }
-        func leave() async {}
-    }
-    private final class Publication: VideoPublication {
-        func send(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
-        func end() {}
-    }
-    private let listener = Mutex<(any ChannelReceiver)?>(nil)
-
-    func join(
-        _ request: ChannelRequest, receiver: any ChannelReceiver
-    ) async throws(EngineError) -> any ChannelMembership {
-        listener.withLock { $0 = receiver }
-        return Membership()
-    }
-
-    var receiver: any ChannelReceiver {
-        guard let receiver = listener.withLock({ $0 }) else { fatalError("nobody joined") }
-        return receiver
-    }
-}
-
 /// Records whether any audio was rendered.
 private final class Listener: AudioSink {
     private var samples = 0
@@ -77,37 +49,32 @@ private final class Listener: AudioSink {
 
 private let heard = Atomic<Int>(0)
 
-/// All users but one send 48 kHz tones in steps of 10 ms; the last one renders their mix.
+/// All users but one push 48 kHz tones in steps of 10 ms; the last one renders their mix.
 func runMix(users: Int, seconds: Int) async throws {
-    let room = Room()
+    let network = LoopbackNetwork()
     var configuration = MediaEngine.Configuration()
     configuration.hasVideo = false
-    let engine = MediaEngine(configuration: configuration, transport: room)
-    try await engine.enableAudio()
-    try await engine.setPlaybackAudioSink(Listener())
-    try await engine.joinChannel("bench", userID: "listener", role: .audience)
-    let receiver = room.receiver
-    let speakers = (0..<users).map { UserID("user\($0)") }
-    for user in speakers {
-        receiver.userJoined(user)
-        receiver.audioPublished(by: user)
+    let listener = MediaEngine(configuration: configuration, transport: network)
+    try await listener.enableAudio()
+    try await listener.setPlaybackAudioSink(Listener())
+    try await listener.joinChannel("bench", userID: "listener", role: .audience)
+    var speakers: [MediaEngine] = []
+    for index in 0..<users {
+        let speaker = MediaEngine(configuration: configuration, transport: network)
+        try await speaker.enableExternalAudioSource(sampleRate: 48000, channels: 1)
+        try await speaker.joinChannel("bench", userID: UserID("user\(index)"))
+        speakers.append(speaker)
     }
     let tone = (0..<480).map { Int16(1000 * ($0 % 48) / 48) }
-    let origin = SharedClock.time
-    let live = LiveTiming(clockOrigin: origin, latency: MediaTime(value: 1, timescale: 100))
     var next = ContinuousClock.now
     for step in 0..<seconds * 100 {
         try await Task.sleep(until: next, clock: .continuous)
         next += .milliseconds(10)
-        for user in speakers {
-            var frame = try AudioFrame(
-                copying: tone, sampleRate: 48000, channels: 1,
-                runningTime: MediaTime(value: Int64(step), timescale: 100))
-            frame.liveTiming = live
-            receiver.receive(frame, from: user)
-        }
+        let time = MediaTime(value: Int64(step), timescale: 100)
+        for speaker in speakers { speaker.pushExternalAudioFrame(tone, timestamp: time) }
     }
-    await engine.shutDown()
+    for speaker in speakers { await speaker.shutDown() }
+    await listener.shutDown()
     let count = heard.load(ordering: .relaxed)
     precondition(count > seconds * 48000 * 9 / 10, "\(count) samples were heard")
 }

@@ -15,7 +15,7 @@ final class AudioPublisher: Sendable {
     }
     private let state: Mutex<State>
     private let stream: AudioStream
-    private let publication: any AudioPublication
+    private let publication: any ChannelPublication
     private let backend: any MediaBackend
     private let meter: FlowMeter<AudioMedia>
     private let onFailure: @Sendable (any Error) -> Void
@@ -27,7 +27,7 @@ final class AudioPublisher: Sendable {
     ///   - meter: Counts the frames. An encoded frame is delivered once its units are sent.
     ///   - onFailure: Called if no encoder is available, or once when frames cannot be encoded.
     init(
-        _ stream: AudioStream, to publication: any AudioPublication, _ backend: any MediaBackend,
+        _ stream: AudioStream, to publication: any ChannelPublication, _ backend: any MediaBackend,
         _ configuration: AudioEncoderConfiguration, counting meter: FlowMeter<AudioMedia>,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
@@ -72,7 +72,7 @@ final class AudioPublisher: Sendable {
             guard !state.isOver else { return (.notStarted, nil) }
             guard state.configuration.codec != nil || !publication.carriesFrames else {
                 finish(&state)
-                return (publication.send(frame), nil)
+                return (publication.send(.samples(frame)), nil)
             }
             return encode(frame, &state)
         }
@@ -92,7 +92,7 @@ final class AudioPublisher: Sendable {
                 state.expectedLoss = loss
             }
             for unit in try encoder.encode(frame) {
-                let disposition = publication.send(unit)
+                let disposition = publication.send(.audioUnit(unit))
                 guard disposition.isAccepted else { return (disposition, nil) }
             }
             return (.accepted, nil)
@@ -106,7 +106,7 @@ final class AudioPublisher: Sendable {
     private func encoder(_ state: inout State) throws -> any AudioEncoder {
         let configuration = state.configuration
         let codec = try encodingCodec(
-            configuration.codec, in: publication.codecs, from: backend.encodableAudioCodecs,
+            configuration.codec, in: publication.audioCodecs, from: backend.encodableAudioCodecs,
             of: .audio)
         let settings = AudioEncoderSettings(codec, bitRate: configuration.bitRate)
         if let encoder = state.encoder, let before = state.settings, before.codec == settings.codec
@@ -125,6 +125,6 @@ final class AudioPublisher: Sendable {
     private func finish(_ state: inout State) {
         guard let encoder = state.encoder.take() else { return }
         state.settings = nil
-        for unit in (try? encoder.finish()) ?? [] { publication.send(unit) }
+        for unit in (try? encoder.finish()) ?? [] { publication.send(.audioUnit(unit)) }
     }
 }

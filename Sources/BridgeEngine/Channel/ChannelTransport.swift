@@ -1,13 +1,12 @@
-public import MediaCore
-internal import Synchronization
+package import MediaCore
 
 /// The connection between engines: a loopback inside the process, or a network.
-public protocol ChannelTransport: Sendable {
+package protocol ChannelTransport: Sendable {
     /// Joins a channel and returns when the channel has accepted the user.
     ///
     /// - Parameters:
     ///   - request: The channel, the user and the token.
-    ///   - receiver: Receives the channel's events and frames from then on, starting with the users
+    ///   - receiver: Receives the channel's events and media from then on, starting with the users
     ///     already in the channel. The transport retains it until ``ChannelMembership/leave()``
     ///     returns.
     /// - Throws: ``EngineError``, with the codes for tokens and user ids,
@@ -28,22 +27,26 @@ public struct ChannelRequest: Hashable, Sendable {
     public var userID: UserID
     /// Whether every video track is wanted from its beginning, without a call of
     /// ``ChannelMembership/setDemand(_:_:of:)``. An engine requests only tracks that have receivers.
-    public var wantsAllTracks: Bool
+    package var wantsAllTracks: Bool
 
-    /// Creates a request to join a channel.
-    ///
-    /// - Parameters:
-    ///   - channel: The name of the channel.
-    ///   - token: The token that admits the user; by default none.
-    ///   - userID: The id under which the user joins.
-    ///   - wantsAllTracks: Whether every video track is wanted from its beginning. Default true.
-    public init(
+    package init(
         channel: String, token: String? = nil, userID: UserID, wantsAllTracks: Bool = true
     ) {
         self.channel = channel
         self.token = token
         self.userID = userID
         self.wantsAllTracks = wantsAllTracks
+    }
+
+    /// - Throws: ``EngineError/Code/invalidArgument`` for a channel or a user without a name.
+    package func checkNames() throws(EngineError) {
+        guard !channel.isEmpty else {
+            throw EngineError(.invalidArgument, message: "the channel name is empty")
+        }
+        guard !userID.name.isEmpty else {
+            throw EngineError(
+                .invalidArgument, message: "the user ID for channel \(channel) is empty")
+        }
     }
 }
 
@@ -54,42 +57,44 @@ public struct ChannelRequest: Hashable, Sendable {
 public typealias TokenVerifier =
     @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?
 
+/// Why a channel asks for a token.
+public enum TokenReason: String, Hashable, Sendable {
+    /// The connection was interrupted and is being restored.
+    case reconnecting
+    /// The token expires soon.
+    case expiring
+}
+
 // MARK: Membership
 
 /// The membership of one user in a channel, from joining to leaving.
 ///
 /// A connection that is cut and comes back is the same membership: see
-/// ``ChannelReceiver/connectionChanged(_:)``.
-public protocol ChannelMembership: AnyObject, Sendable {
-    /// Announces a video track. Returns at once; ``PublicationFeedback/stateChanged(_:)`` reports
-    /// the progress.
+/// ``MembershipEvent/connection(_:)``.
+package protocol ChannelMembership: AnyObject, Sendable {
+    /// Announces a stream. Returns at once; ``PublicationFeedback/stateChanged(_:)`` reports the
+    /// progress of video.
     ///
     /// - Parameters:
-    ///   - track: The track's number. A user has at most one publication of each.
-    ///   - feedback: Receives the channel's requests to the publisher. Retained until the
-    ///     publication ends.
-    /// - Returns: The publication, which sends the track. The track's announcement ends with
-    ///   ``VideoPublication/end()``, or with the membership.
+    ///   - stream: The stream. A user has at most one publication of each.
+    ///   - feedback: Receives the channel's requests to the publisher of video; not called for
+    ///     audio. Retained until the publication ends.
+    /// - Returns: The publication, which sends the stream. The announcement ends with
+    ///   ``ChannelPublication/end()``, or with the membership.
     func publish(
-        _ track: TrackID, feedback: any PublicationFeedback
-    ) -> any VideoPublication
-
-    /// Announces the user's audio. A user has at most one publication of audio at a time.
-    ///
-    /// - Returns: The publication, which sends the audio. The announcement ends with
-    ///   ``AudioPublication/end()``, or with the membership.
-    func publishAudio() -> any AudioPublication
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication
 
     /// Sets the user's demand for another user's track. A track without a demand is not transported
     /// or decoded. The demand also applies to a track that does not exist yet, and after the other
     /// user rejoins. Returns at once.
     ///
     /// - Parameters:
-    ///   - demand: The demand; `nil` for none. If the channel cannot adapt the track, it arrives
-    ///     unchanged.
+    ///   - demand: The most that is useful; `nil` if the track is not wanted. If the channel cannot
+    ///     adapt the track, it arrives unchanged.
     ///   - track: The number of the track.
     ///   - user: The user that publishes the track.
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID)
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID)
 
     /// Requests a key frame of another user's track, because a received unit cannot be decoded
     /// without one. May be called for every such unit: the channel limits how often it forwards the
@@ -105,7 +110,7 @@ public protocol ChannelMembership: AnyObject, Sendable {
     ///   is not in the channel; ``EngineError/Code/notInChannel`` after leaving.
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError)
 
-    /// Leaves the channel and ends the user's tracks. After it returns, the receiver and the
+    /// Leaves the channel and ends the user's streams. After it returns, the receiver and the
     /// feedback of all publications are no longer called. A second call does nothing.
     ///
     /// It waits for a running callback. A task that this callback starts (with `Task`, not
@@ -116,162 +121,143 @@ public protocol ChannelMembership: AnyObject, Sendable {
     var statistics: ChannelStatistics { get }
 }
 
-extension ChannelMembership {
-    // Defaults for channels without audio, messages, or a choice of tracks.
-    /// A publication that drops everything as ``FrameDisposition/notEnabled``.
-    public func publishAudio() -> any AudioPublication { NoAudioPublication() }
-    /// Does nothing: every track is transported.
-    public func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {}
-    /// Does nothing.
-    public func requestKeyFrame(_ track: TrackID, of user: UserID) {}
-    /// Refuses the message.
-    public func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
-        throw EngineError(.invalidState, message: "this channel does not support messages")
+extension ChannelMessage {
+    /// - Throws: ``EngineError/Code/invalidArgument`` if the message is too long.
+    package func checkSize() throws(EngineError) {
+        guard bytes.count <= Self.maximumSize else {
+            throw EngineError(
+                .invalidArgument, message: "a message of \(bytes.count) bytes is too long",
+                advice: "at most \(Self.maximumSize) bytes")
+        }
     }
 }
 
-// MARK: Receiver
+// MARK: Publications
 
-/// Receives the events and frames of a channel.
+/// The publication of one stream in a channel.
 ///
-/// Events are delivered one at a time, in order. The frames and units of one track are delivered
-/// one at a time, after ``trackPublished(_:by:)`` and before ``trackUnpublished(_:by:)`` or
-/// ``userLeft(_:reason:)``; those of different tracks may be delivered concurrently. All calls come
-/// on threads of the transport and must return quickly.
-public protocol ChannelReceiver: AnyObject, Sendable {
-    /// Called once for each user that is already in the channel, and for each user that joins.
-    func userJoined(_ user: UserID)
-    /// Called when a user has left. The user's tracks end then.
-    func userLeft(_ user: UserID, reason: OfflineReason)
-    /// Called when a user has announced a video track, before the track's first frame.
-    func trackPublished(_ track: TrackID, by user: UserID)
-    /// Called when a user has announced the end of a video track, after the track's last frame.
-    func trackUnpublished(_ track: TrackID, by user: UserID)
-    /// Called when a user has muted a video track, or sends it again.
-    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID)
-    /// Called with each video frame of another user.
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID)
-    /// Called with each encoded unit of another user, in decoding order. The first unit is a key
-    /// frame, and so is the first unit after a loss.
-    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID)
-    /// Called when a user has announced audio, before the first audio frame.
-    func audioPublished(by user: UserID)
-    /// Called when a user has announced the end of its audio, after the last audio frame.
-    func audioUnpublished(by user: UserID)
-    /// Called when a user has muted its audio, or sends it again.
-    func audioMuted(_ isMuted: Bool, by user: UserID)
-    /// Called with each audio frame of another user.
-    func receive(_ frame: consuming AudioFrame, from user: UserID)
-    /// Called with each encoded unit of audio of another user, in timestamp order.
-    func receive(_ unit: EncodedAudioFrame, from user: UserID)
-    /// Called with a message that another user has sent to this user or to all.
-    func receive(_ message: ChannelMessage, from user: UserID)
-    /// Called when the connection to the channel is interrupted, with each attempt to restore it,
-    /// and when it is restored. Users, tracks and publications are the same throughout; changes
-    /// that happened meanwhile are reported after ``ChannelConnection/connected``.
-    func connectionChanged(_ connection: ChannelConnection)
+/// Thread: any; one call of ``send(_:)`` at a time.
+package protocol ChannelPublication: AnyObject, Sendable {
+    /// The codecs of video units that the channel carries unchanged. A stream in any other form is
+    /// sent as pictures. ``PublicationFeedback/codecsChanged()`` reports a change. Default: none.
+    var videoCodecs: Set<VideoCodec> { get }
+
+    /// The codecs of audio units that the channel carries unchanged. Default: none.
+    var audioCodecs: Set<AudioCodec> { get }
+
+    /// Whether the channel carries unencoded pictures and samples, as only a channel within a
+    /// process does; otherwise they are encoded before they are sent. Default false.
+    var carriesFrames: Bool { get }
+
+    /// Whether the channel carries units whose display order differs from their decoding order
+    /// (B-frames); otherwise their pictures are encoded again. Default false: RTP has no decoding
+    /// times.
+    var carriesReorderedUnits: Bool { get }
+
+    /// The fraction of audio packets that receivers have lost recently, from 0 to 1, as far as an
+    /// encoder's redundancy can help them. Read for each frame. Default 0.
+    var lossOfReceivers: Double { get }
+
+    /// Sends media to all users that want the stream. Units are sent in decoding order. Never
+    /// blocks and copies no pixels. Media carries ``LiveTiming``, so that receivers on the same
+    /// clock render in sync.
+    ///
+    /// - Returns: Accepted if the media was sent, regardless of its receivers;
+    ///   ``DropCause/muted``; ``DropCause/notStarted`` after ``end()``; ``DropCause/closed`` after
+    ///   leaving the channel.
+    @discardableResult
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition
+
+    /// Mutes the stream, or sends it again. The other users are notified, and nothing is sent while
+    /// the stream is muted. After that, video units begin with a key frame.
+    func setMuted(_ isMuted: Bool)
+
+    /// Announces the end of the stream, after its last frame. A second call does nothing.
+    func end()
+}
+
+extension ChannelPublication {
+    package var videoCodecs: Set<VideoCodec> { [] }
+    package var audioCodecs: Set<AudioCodec> { [] }
+    package var carriesFrames: Bool { false }
+    package var carriesReorderedUnits: Bool { false }
+    package var lossOfReceivers: Double { 0 }
+}
+
+/// Receives the channel's requests to the publisher of a track. Called one at a time, in order with
+/// the callbacks of the ``ChannelReceiver``; must return quickly.
+package protocol PublicationFeedback: AnyObject, Sendable {
+    /// Called when a receiver needs a key frame because it has just joined or has lost a unit.
+    /// Called again if no key frame has arrived after a while.
+    func keyFrameNeeded()
+    /// Called when the limit of the receivers and the network changes. Initially there is none.
+    func limitChanged(_ limit: VideoLimit)
+    /// Called when ``ChannelPublication/videoCodecs`` has changed because a receiver refused a
+    /// codec. The following frames must be in one of these codecs.
+    ///
+    /// - Returns: Whether the publisher can send one of them.
+    func codecsChanged() -> Bool
+    /// Called with each state of the publication, including the first.
+    func stateChanged(_ state: PublicationState)
+}
+
+// MARK: Events and media
+
+/// An event of a channel, as its members get it.
+package enum MembershipEvent: Sendable {
+    /// A user has joined, or is already in the channel.
+    case joined(UserID)
+    /// A user has left. The user's streams end then.
+    case left(UserID, OfflineReason)
+    /// A user has announced a stream; before its first frame.
+    case published(ChannelStream, by: UserID)
+    /// A user has announced the end of a stream; after its last frame.
+    case unpublished(ChannelStream, by: UserID)
+    /// A user has muted a stream, or sends it again.
+    case muted(Bool, ChannelStream, by: UserID)
+    /// Another user has sent a message to this user or to all.
+    case message(ChannelMessage, from: UserID)
+    /// The connection to the channel is interrupted, with each attempt to restore it, or is
+    /// restored. Users, streams and publications are the same throughout; changes that happened
+    /// meanwhile are reported after ``ChannelConnection/connected``.
+    case connection(ChannelConnection)
+    /// The channel is gone; no further callback follows.
+    case disconnected(EngineError)
+}
+
+/// What a stream carries: pictures or samples, or encoded units.
+package enum ChannelMedia: Sendable {
+    case picture(VideoFrame)
+    case unit(EncodedVideoFrame)
+    case samples(AudioFrame)
+    case audioUnit(EncodedAudioFrame)
+
+    /// The size of an encoded unit in bytes; zero for pictures and samples.
+    var byteCount: Int {
+        switch self {
+        case .unit(let unit): unit.byteCount
+        case .audioUnit(let unit): unit.byteCount
+        case .picture, .samples: 0
+        }
+    }
+}
+
+/// Receives the events and media of a channel.
+///
+/// Events are delivered one at a time, in order. The media of one stream is delivered one at a
+/// time, after the event that announces the stream and before the event that ends it; that of
+/// different streams may be delivered concurrently. All calls come on threads of the transport and
+/// must return quickly.
+package protocol ChannelReceiver: AnyObject, Sendable {
+    /// Called with each event.
+    func handle(_ event: MembershipEvent)
+    /// Called with the media of another user; units come in decoding order. The first video unit is
+    /// a key frame, and so is the first unit after a loss.
+    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID)
     /// Returns a token that is valid now. Called when the connection is restored, and before a
     /// token expires. If the returned token is not valid, the channel ends with one of the errors
     /// for tokens.
     ///
     /// - Returns: The token; `nil` to reuse the token of the request.
     func token(for reason: TokenReason) async throws(EngineError) -> String?
-    /// Called when the channel is gone; no further callback follows.
-    func disconnected(_ error: EngineError)
-}
-
-/// Why a channel asks for a token.
-public enum TokenReason: String, Hashable, Sendable {
-    /// The connection was interrupted and is being restored.
-    case reconnecting
-    /// The token expires soon.
-    case expiring
-}
-
-extension ChannelReceiver {
-    // Defaults for receivers that ignore units, audio, messages and the state of the connection.
-    /// Does nothing.
-    public func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {}
-    /// Discards the unit.
-    public func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {}
-    /// Does nothing.
-    public func audioPublished(by user: UserID) {}
-    /// Does nothing.
-    public func audioUnpublished(by user: UserID) {}
-    /// Does nothing.
-    public func audioMuted(_ isMuted: Bool, by user: UserID) {}
-    /// Discards the frame.
-    public func receive(_ frame: consuming AudioFrame, from user: UserID) {}
-    /// Discards the unit.
-    public func receive(_ unit: EncodedAudioFrame, from user: UserID) {}
-    /// Discards the message.
-    public func receive(_ message: ChannelMessage, from user: UserID) {}
-    /// Does nothing.
-    public func connectionChanged(_ connection: ChannelConnection) {}
-    /// Returns `nil`: the request's token is reused.
-    public func token(for reason: TokenReason) async throws(EngineError) -> String? { nil }
-}
-
-/// The receiver of a membership, as held by a transport: called until it is released, and never
-/// after that.
-///
-/// Thread: any; ``call(_:)`` one call at a time.
-package final class HeldReceiver: Sendable {
-    /// One callback of the receiver. Tasks that the callback starts inherit this value, which
-    /// identifies them.
-    private struct Turn: Sendable {
-        @TaskLocal static var current: Turn?
-        let holder: HeldReceiver
-        let number: Int
-    }
-
-    private struct State {
-        /// `nil` once it is released.
-        var receiver: (any ChannelReceiver)?
-        var turn = 0
-        var isInTurn = false
-
-        mutating func beginTurn() -> (receiver: any ChannelReceiver, number: Int)? {
-            guard let receiver else { return nil }
-            turn += 1
-            isInTurn = true
-            return (receiver, turn)
-        }
-    }
-    private let state: Mutex<State>
-
-    package init(_ receiver: any ChannelReceiver) { state = Mutex(State(receiver: receiver)) }
-
-    /// Calls `body` with the receiver.
-    ///
-    /// - Returns: False, without a call, if the receiver is released.
-    @discardableResult
-    package func call(_ body: (any ChannelReceiver) -> Void) -> Bool {
-        guard let (receiver, number) = state.withLock({ $0.beginTurn() }) else { return false }
-        Turn.$current.withValue(Turn(holder: self, number: number)) { body(receiver) }
-        state.withLock { $0.isInTurn = false }
-        return true
-    }
-
-    /// Asks the receiver for a token; `nil` if it is released, or has none.
-    package func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        guard let receiver = state.withLock({ $0.receiver }) else { return nil }
-        return try await receiver.token(for: reason)
-    }
-
-    /// Whether the receiver is released.
-    package var isReleased: Bool { state.withLock { $0.receiver == nil } }
-
-    /// Releases the receiver: no callback starts after this. A running callback continues.
-    package func release() {
-        // Released outside the lock, because that may run foreign code.
-        _ = state.withLock { $0.receiver.take() }
-    }
-
-    /// Whether the caller runs in a task that the running callback has started, so that the
-    /// callback may wait for it.
-    package var isInOwnTurn: Bool {
-        guard let own = Turn.current, own.holder === self else { return false }
-        return state.withLock { $0.isInTurn && $0.turn == own.number }
-    }
 }

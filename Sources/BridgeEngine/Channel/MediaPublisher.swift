@@ -34,7 +34,7 @@ package final class MediaPublisher: PublicationFeedback {
 
     /// Begins to send. The publication's feedback must be this object.
     package func begin(
-        _ publication: any VideoPublication, _ configuration: VideoEncoderConfiguration,
+        _ publication: any ChannelPublication, _ configuration: VideoEncoderConfiguration,
         hint: VideoContentHint = .none
     ) {
         let context = Publisher.Context(
@@ -47,7 +47,7 @@ package final class MediaPublisher: PublicationFeedback {
 
     /// Begins to send audio.
     package func beginAudio(
-        _ publication: any AudioPublication, _ configuration: AudioEncoderConfiguration
+        _ publication: any ChannelPublication, _ configuration: AudioEncoderConfiguration
     ) {
         let fresh = AudioPublisher(
             audio, to: publication, backend, configuration, counting: sentAudio,

@@ -7,28 +7,30 @@ internal import Synchronization
 final class Publisher: Sendable {
     /// Sends frames and units unchanged, on the track's thread or on that of an encoder.
     private final class Sender: VideoFrameConsumer {
-        let publication: any VideoPublication
+        let publication: any ChannelPublication
         let meter: FlowMeter<VideoMedia>
         /// Whether the units that are sent now come from the source, not from an encoder.
         let sendsUnitsOfSource = Atomic<Bool>(false)
 
-        init(_ publication: any VideoPublication, _ meter: FlowMeter<VideoMedia>) {
+        init(_ publication: any ChannelPublication, _ meter: FlowMeter<VideoMedia>) {
             self.publication = publication
             self.meter = meter
         }
 
         @discardableResult
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-            meter.offered.note(frame)
-            let disposition = publication.send(frame)
-            meter.note(disposition)
-            return disposition
+            let frame = frame
+            return send(.picture(frame), .picture(frame))
         }
 
         @discardableResult
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-            meter.offered.note(.unit(unit))
-            let disposition = publication.send(unit)
+            send(.unit(unit), .unit(unit))
+        }
+
+        private func send(_ item: VideoItem, _ media: ChannelMedia) -> FrameDisposition {
+            meter.offered.note(item)
+            let disposition = publication.send(media)
             meter.note(disposition)
             return disposition
         }
@@ -103,7 +105,7 @@ final class Publisher: Sendable {
 
     /// Starts to send the frames of `stream`.
     init(
-        _ stream: VideoStream, to publication: any VideoPublication,
+        _ stream: VideoStream, to publication: any ChannelPublication,
         _ configuration: VideoEncoderConfiguration, _ context: Context
     ) {
         let sender = Sender(publication, context.sent)
@@ -112,7 +114,7 @@ final class Publisher: Sendable {
         self.context = context
         form = Mutex(configuration)
         encoder = PublicationEncoder(
-            context.backend, configuration, codecs: { publication.codecs },
+            context.backend, configuration, codecs: { publication.videoCodecs },
             clock: context.clock, queueTimeout: context.queueTimeout,
             counting: context.encoded, hint: context.contentHint, send: { sender.consume($0) },
             onFailure: context.onFailure)
@@ -153,7 +155,7 @@ final class Publisher: Sendable {
     ///   another codec.
     func codecsChanged() -> Bool {
         form.withLock { form in
-            let codecs = sender.publication.codecs
+            let codecs = sender.publication.videoCodecs
             let choices = form.codec.map { [$0] } ?? context.backend.encodableCodecs
             guard choices.contains(where: codecs.contains) else { return false }
             apply(form)
@@ -166,7 +168,7 @@ final class Publisher: Sendable {
         var request = configuration.request
         if configuration.codec != nil || !sender.publication.carriesFrames {
             if request.isIdentity {
-                request.codecs = sender.publication.codecs
+                request.codecs = sender.publication.videoCodecs
                 request.leavesUnits = true
                 request.takesReordered = sender.publication.carriesReorderedUnits
             }
@@ -176,7 +178,7 @@ final class Publisher: Sendable {
         case .tap where request.isIdentity: return
         case nil where request.isIdentity:
             let tap = stream.tap(
-                sender, taking: sender.publication.codecs,
+                sender, taking: sender.publication.videoCodecs,
                 reordered: sender.publication.carriesReorderedUnits)
             route.withLock { $0 = .tap(tap) }
         // Once frames pass through a queue they always do, so that no frame overtakes another.
@@ -190,7 +192,9 @@ final class Publisher: Sendable {
 
     private func convert(_ request: RenderRequest, insteadOf tap: Int?) {
         let sender = self.sender
-        let feed = makeFeed(counting: context.sent) { frame in sender.publication.send(frame) }
+        let feed = makeFeed(counting: context.sent) { frame in
+            sender.publication.send(.picture(frame))
+        }
         route.withLock { $0 = .conversion(feed) }
         stream.attach(feed, for: request, insteadOf: tap)
     }

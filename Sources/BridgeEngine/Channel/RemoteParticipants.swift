@@ -14,7 +14,7 @@ final class RemoteParticipants: Sendable {
         /// The membership in the current channel; `nil` before joining and after leaving.
         var membership: (any ChannelMembership)?
         /// The demands that were last sent to the channel.
-        var demands: [Key: VideoDemand] = [:]
+        var demands: [Key: VideoLimit] = [:]
         /// Keeps the sound and the pictures of each user in sync.
         var delays: [UserID: PlayoutDelay] = [:]
 
@@ -143,7 +143,7 @@ final class RemoteParticipants: Sendable {
     /// Sends the demand for a track to the channel, if it has changed.
     private func tellDemand(for key: Key) {
         let (membership, demand) = state.withLock {
-            state -> ((any ChannelMembership)?, VideoDemand?) in
+            state -> ((any ChannelMembership)?, VideoLimit?) in
             let demand = state.streams[key]?.video.demand
             guard let membership = state.membership, state.demands[key] != demand else {
                 return (nil, nil)
@@ -175,36 +175,54 @@ final class RemoteParticipants: Sendable {
         audio.clear()
     }
 
-    func userJoined(_ user: UserID) {
-        state.withLock { _ = $0.users.insert(user) }
-        events.post(.userJoined(user))
-    }
-
-    func userLeft(_ user: UserID, reason: OfflineReason) {
-        end { state in
-            state.users.remove(user)
-            return state.prune { $0.user == user }
+    func handle(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let user):
+            state.withLock { _ = $0.users.insert(user) }
+            events.post(.userJoined(user))
+        case .left(let user, let reason):
+            end { state in
+                state.users.remove(user)
+                return state.prune { $0.user == user }
+            }
+            audio.forget(user)
+            events.post(.userOffline(user, reason))
+        case .published(.video(let track), let user):
+            present(track, of: user)?.beginAnew()
+            events.post(.trackPublished(track, by: user))
+        case .unpublished(.video(let track), let user):
+            end { state in state.prune { $0 == Key(user: user, track: track) } }
+            events.post(.trackUnpublished(track, by: user))
+        case .muted(let isMuted, .video(let track), let user):
+            // The time without frames is no freeze.
+            present(track, of: user)?.video.beginAnew()
+            events.post(.videoMuted(isMuted, track, by: user))
+        case .published(.audio, let user): audio.published(by: user)
+        case .unpublished(.audio, let user): audio.unpublished(by: user)
+        case .muted(let isMuted, .audio, let user): audio.muted(isMuted, by: user)
+        case .message(let message, let user): events.post(.messageReceived(message, from: user))
+        case .connection(let connection): events.post(.connectionChanged(connection))
+        case .disconnected: break  // The session handles it.
         }
-        audio.forget(user)
-        events.post(.userOffline(user, reason))
     }
 
-    func trackPublished(_ track: TrackID, by user: UserID) {
-        state.withLock { $0.streams[Key(user: user, track: track)] }?.beginAnew()
-        events.post(.trackPublished(track, by: user))
-    }
-
-    func trackUnpublished(_ track: TrackID, by user: UserID) {
-        end { state in state.prune { $0 == Key(user: user, track: track) } }
-        events.post(.trackUnpublished(track, by: user))
-    }
-
-    func receive(_ frame: consuming AudioFrame, from user: UserID) {
-        audio.receive(frame, from: user, delay: delay(of: user))
-    }
-
-    func receive(_ unit: EncodedAudioFrame, from user: UserID) {
-        audio.receive(unit, from: user, delay: delay(of: user))
+    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+        switch (media, stream) {
+        case (.picture(var frame), .video(let track)):
+            frame.convertTime(to: clock)
+            self.stream(of: user, track).receive(frame)
+        case (.unit(var unit), .video(let track)):
+            let shift = unit.convertTime(to: clock)
+            unit.decodingTime = unit.decodingTime.map { $0 + shift }
+            self.stream(of: user, track).receive(unit)
+        case (.samples(var frame), .audio):
+            frame.convertTime(to: clock)
+            audio.receive(frame, from: user, delay: delay(of: user))
+        case (.audioUnit(var unit), .audio):
+            unit.convertTime(to: clock)
+            audio.receive(unit, from: user, delay: delay(of: user))
+        default: break  // No transport mixes them up.
+        }
     }
 
     private func delay(of user: UserID) -> PlayoutDelay {
@@ -223,32 +241,8 @@ final class RemoteParticipants: Sendable {
         audio.mixer.expect(jitter: statistics.audioJitter.mapValues { MediaTime($0) })
     }
 
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
-        let stream = stream(of: user, track)
-        var frame = frame
-        if let live = frame.liveTiming {
-            // Converts the sender's running time to the receiver's: both use the same clock.
-            frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
-            frame.liveTiming?.clockOrigin = clock.origin
-        }
-        stream.receive(frame)
-    }
-
-    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
-        var unit = unit
-        if let live = unit.liveTiming {
-            let shift = live.clockOrigin - clock.origin
-            unit.runningTime = unit.runningTime.map { $0 + shift }
-            unit.decodingTime = unit.decodingTime.map { $0 + shift }
-            unit.liveTiming?.clockOrigin = clock.origin
-        }
-        stream(of: user, track).receive(unit)
-    }
-
-    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
-        // The time without frames is no freeze.
-        state.withLock { $0.streams[Key(user: user, track: track)] }?.video.beginAnew()
-        events.post(.videoMuted(isMuted, track, by: user))
+    private func present(_ track: TrackID, of user: UserID) -> RemoteVideo? {
+        state.withLock { $0.streams[Key(user: user, track: track)] }
     }
 
     private func stream(of user: UserID, _ track: TrackID) -> RemoteVideo {
@@ -329,46 +323,17 @@ final class RemoteSession: ChannelReceiver {
         isOver.load(ordering: .acquiring) ? nil : side
     }
 
-    private func hear(_ body: (RemoteParticipants) -> Void) {
-        guard let present else { return }
-        noteJoined()
-        body(present)
-    }
-
     // MARK: ChannelReceiver
 
-    func userJoined(_ user: UserID) { hear { $0.userJoined(user) } }
-
-    func userLeft(_ user: UserID, reason: OfflineReason) {
-        hear { $0.userLeft(user, reason: reason) }
+    func handle(_ event: MembershipEvent) {
+        guard let present else { return }
+        if case .disconnected(let error) = event { return onDisconnect(self, error) }
+        noteJoined()
+        present.handle(event)
     }
 
-    func trackPublished(_ track: TrackID, by user: UserID) {
-        hear { $0.trackPublished(track, by: user) }
-    }
-
-    func trackUnpublished(_ track: TrackID, by user: UserID) {
-        hear { $0.trackUnpublished(track, by: user) }
-    }
-
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
-        present?.receive(frame, track: track, from: user)
-    }
-
-    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
-        present?.receive(unit, track: track, from: user)
-    }
-
-    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
-        hear { $0.trackMuted(isMuted, track, by: user) }
-    }
-
-    func receive(_ message: ChannelMessage, from user: UserID) {
-        hear { _ in events.post(.messageReceived(message, from: user)) }
-    }
-
-    func connectionChanged(_ connection: ChannelConnection) {
-        hear { _ in events.post(.connectionChanged(connection)) }
+    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+        present?.receive(media, stream, from: user)
     }
 
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
@@ -381,25 +346,5 @@ final class RemoteSession: ChannelReceiver {
                     .tokenMissing, message: "cannot renew the token for channel \(channel)",
                     underlying: error)
         }
-    }
-
-    func audioPublished(by user: UserID) { hear { $0.audio.published(by: user) } }
-
-    func audioUnpublished(by user: UserID) { hear { $0.audio.unpublished(by: user) } }
-
-    func audioMuted(_ isMuted: Bool, by user: UserID) {
-        hear { $0.audio.muted(isMuted, by: user) }
-    }
-
-    func receive(_ frame: consuming AudioFrame, from user: UserID) {
-        present?.receive(frame, from: user)
-    }
-
-    func receive(_ unit: EncodedAudioFrame, from user: UserID) {
-        present?.receive(unit, from: user)
-    }
-
-    func disconnected(_ error: EngineError) {
-        if present != nil { onDisconnect(self, error) }
     }
 }

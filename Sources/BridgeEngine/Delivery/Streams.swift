@@ -113,10 +113,10 @@ final class VideoStream: VideoFrameConsumer {
     var isIdle: Bool { state.withLock { $0.groups.isEmpty && $0.taps.isEmpty } }
 
     /// The combined demand of the receivers; `nil` if there are none.
-    var demand: VideoDemand? {
+    var demand: VideoLimit? {
         state.withLock { state in
             guard !state.groups.isEmpty || !state.taps.isEmpty else { return nil }
-            var demand = VideoDemand()
+            var demand = VideoLimit()
             let sizes = state.groups.compactMap(\.request.size)
             // The size is limited only if every receiver requests a size.
             if state.taps.isEmpty, sizes.count == state.groups.count {

@@ -65,7 +65,7 @@ extension MediaEngine {
     private func publish(_ track: TrackID) {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
         let feedback = PublisherFeedback(track, events: hub, relay: relay)
-        let publication = membership.publish(track, feedback: feedback)
+        let publication = membership.publish(.video(track), feedback: feedback)
         let (local, hub) = (slot.track, self.hub)
         let context = Publisher.Context(
             backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
@@ -89,8 +89,8 @@ extension MediaEngine {
         guard audio.publisher == nil, let membership else { return }
         let hub = self.hub
         let publisher = AudioPublisher(
-            audioTrack.outgoing, to: membership.publishAudio(), backend, audio.encoder,
-            counting: outgoingAudio
+            audioTrack.outgoing, to: membership.publish(.audio, feedback: nil), backend,
+            audio.encoder, counting: outgoingAudio
         ) { error in
             let error =
                 error as? EngineError

@@ -252,21 +252,35 @@ final class PlaybackMixer: Sendable {
 
 /// A frame or unit that is played at a time.
 protocol PlayedFrame {
-    var runningTime: MediaTime? { get }
+    var runningTime: MediaTime? { get set }
     var liveTiming: LiveTiming? { get set }
 }
 
 extension VideoFrame: PlayedFrame {}
 extension EncodedVideoFrame: PlayedFrame {}
 extension AudioFrame: PlayedFrame {}
+extension EncodedAudioFrame: PlayedFrame {}
 
 extension PlayedFrame {
+    /// Converts a live frame's running time from the sender's to the receiver's. Both use the same
+    /// clock.
+    ///
+    /// - Returns: The difference between the two; zero for other frames.
+    @discardableResult
+    mutating func convertTime(to clock: EngineClock) -> MediaTime {
+        guard let live = liveTiming else { return .zero }
+        let shift = live.clockOrigin - clock.origin
+        runningTime = runningTime.map { $0 + shift }
+        liveTiming?.clockOrigin = clock.origin
+        return shift
+    }
+
     /// Sets when a live frame of a user is played.
     ///
     /// - Parameters:
     ///   - isReady: Whether it is ready; otherwise it must still be decoded.
     mutating func delayPlayout(
-        of stream: PlayoutDelay.Stream, by delay: PlayoutDelay, on clock: EngineClock,
+        of stream: ChannelStream, by delay: PlayoutDelay, on clock: EngineClock,
         isReady: Bool = true
     ) {
         guard !clock.isOffline, let time = runningTime, let live = liveTiming else { return }

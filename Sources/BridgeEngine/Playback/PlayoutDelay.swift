@@ -8,12 +8,6 @@ internal import Synchronization
 /// sound no earlier than the pictures need, and pictures are delayed as much as the mix delays the
 /// sound. All times are relative to the capture. Thread: any.
 final class PlayoutDelay: Sendable {
-    /// A stream of the user.
-    enum Stream: Hashable {
-        case video(TrackID)
-        /// Sound for the sinks of the user, which is not mixed.
-        case audio
-    }
     fileprivate struct Line {
         var arrivals = ArrivalHistogram()
         /// When a sink plays frames that are not delayed.
@@ -31,7 +25,7 @@ final class PlayoutDelay: Sendable {
         }
     }
     fileprivate struct State {
-        var lines: [Stream: Line] = [:]
+        var lines: [ChannelStream: Line] = [:]
         /// When the mix plays the user's sound; `nil` if it does not.
         var sound: MediaTime?
     }
@@ -53,7 +47,7 @@ final class PlayoutDelay: Sendable {
     ///   - isReady: Whether the frame is ready; otherwise it must still be decoded.
     ///   - now: The current running time.
     func delay(
-        of stream: Stream, captured time: MediaTime, latency: MediaTime, isReady: Bool,
+        of stream: ChannelStream, captured time: MediaTime, latency: MediaTime, isReady: Bool,
         now: MediaTime
     ) -> MediaTime {
         state.withLock { state in
@@ -76,10 +70,12 @@ final class PlayoutDelay: Sendable {
     }
 
     /// Restarts a stream: its next frame may have any delay.
-    func beginAnew(_ stream: Stream) { state.withLock { _ = $0.lines.removeValue(forKey: stream) } }
+    func beginAnew(_ stream: ChannelStream) {
+        state.withLock { _ = $0.lines.removeValue(forKey: stream) }
+    }
 
     /// The current delay of a stream; zero if it is unknown.
-    func present(_ stream: Stream) -> MediaTime {
+    func present(_ stream: ChannelStream) -> MediaTime {
         state.withLock { $0.lines[stream]?.delay ?? .zero }
     }
 
@@ -109,7 +105,7 @@ extension PlayoutDelay.State {
         }
     }
 
-    fileprivate func wanted(for stream: PlayoutDelay.Stream, at now: MediaTime) -> MediaTime {
+    fileprivate func wanted(for stream: ChannelStream, at now: MediaTime) -> MediaTime {
         var wanted = max(pictures(at: now), lines[stream]?.need ?? .zero)
         if let sound { return max(wanted, sound) }
         if let audio = lines[.audio], audio.arrivals.isRecent(at: now) {

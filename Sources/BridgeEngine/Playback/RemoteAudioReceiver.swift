@@ -100,12 +100,6 @@ final class RemoteAudioReceiver: Sendable {
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ frame: consuming AudioFrame, from user: UserID, delay: PlayoutDelay) {
         let line = line(of: user)
-        var frame = frame
-        if let live = frame.liveTiming {
-            // Converts the sender's running time to the receiver's: both use the same clock.
-            frame.runningTime = frame.runningTime.map { $0 + live.clockOrigin - clock.origin }
-            frame.liveTiming?.clockOrigin = clock.origin
-        }
         line.meter.note(frame)
         // Frames between units are no gap.
         line.decoder.end()
@@ -120,11 +114,6 @@ final class RemoteAudioReceiver: Sendable {
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ unit: EncodedAudioFrame, from user: UserID, delay: PlayoutDelay) {
         let line = line(of: user)
-        var unit = unit
-        if let live = unit.liveTiming {
-            unit.runningTime = unit.runningTime.map { $0 + live.clockOrigin - clock.origin }
-            unit.liveTiming?.clockOrigin = clock.origin
-        }
         line.meter.noteUnit()
         let isHeard = !isMuted(user) && (mixer.isHeard || !line.stream.isIdle)
         // Audio without a listener is not lost, so it is not concealed.

@@ -9,7 +9,7 @@ extension MediaEngine {
     ///     join a channel of the same name reach each other.
     public init(
         configuration: Configuration = Configuration(),
-        transport: any ChannelTransport = LoopbackNetwork.shared
+        transport: LoopbackNetwork = .shared
     ) {
         self.init(
             configuration: configuration, backend: GStreamerBackend(), transport: transport)

@@ -101,7 +101,7 @@ extension JanusMember {
             try? await Task.sleep(for: reconnection.policy.randomDelay(after: attempt - 1))
             guard phase == .reconnecting else { return }
             do throws(EngineError) {
-                if let token = try await inbox.token(for: .reconnecting) {
+                if let token = try await queue.token(for: .reconnecting) {
                     credentials.setToken(token)
                 }
                 try await connect()
@@ -130,7 +130,7 @@ extension JanusMember {
 
     private func tellInterruption(_ attempt: Int, _ cause: EngineError) {
         isInterruptionTold = true
-        tell(.reconnecting(attempt: attempt, cause))
+        tell(.connection(.reconnecting(attempt: attempt, cause)))
     }
 
     private func isHopeless(_ error: EngineError, after duration: Duration) -> Bool {
@@ -171,7 +171,7 @@ extension JanusMember {
 
     func renewToken() async {
         do throws(EngineError) {
-            guard let token = try await inbox.token(for: .expiring) else { return }
+            guard let token = try await queue.token(for: .expiring) else { return }
             guard phase == .up, let live else { return }
             credentials.setToken(token)
             let tokens = credentials.tokens

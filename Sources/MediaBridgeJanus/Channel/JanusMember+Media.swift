@@ -93,8 +93,8 @@ extension JanusMember {
             if receiving[id] == nil { receiving[id] = startReceiving(id, feed, live) }
             receiving[id]?.media.setStreams(
                 video: wants(id.track, of: id.user)
-                    ? streams[StreamID(user: id.user, track: id.track)] : nil,
-                audio: id.track == .main ? streams[StreamID(user: id.user, track: nil)] : nil)
+                    ? streams[StreamID(user: id.user, stream: .video(id.track))] : nil,
+                audio: id.track == .main ? streams[StreamID(user: id.user, stream: .audio)] : nil)
             receiving[id]?.current.send(.changed)
         }
     }
@@ -102,14 +102,15 @@ extension JanusMember {
     /// Whether anything is to be received from a participant: a track that is wanted, or audio.
     private func isNeeded(_ feed: FeedID) -> Bool {
         guard directory.feeds[feed] != nil else { return false }
-        let hasAudio = feed.track == .main && directory.hasAnnouncedAudio(of: feed.user)
+        let hasAudio = feed.track == .main && directory.hasAnnounced(.audio, of: feed.user)
         let hasVideo =
-            directory.hasAnnounced(feed.track, of: feed.user) && wants(feed.track, of: feed.user)
+            directory.hasAnnounced(.video(feed.track), of: feed.user)
+            && wants(feed.track, of: feed.user)
         return hasAudio || hasVideo
     }
 
     private func wants(_ track: TrackID, of user: UserID) -> Bool {
-        if let said = demands[StreamID(user: user, track: track)] { return said != nil }
+        if let said = demands[StreamID(user: user, stream: .video(track))] { return said != nil }
         return request.wantsAllTracks
     }
 

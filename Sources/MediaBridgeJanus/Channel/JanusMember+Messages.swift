@@ -8,12 +8,7 @@ extension JanusMember {
     /// for the connection.
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
         guard phase != .over else { throw Self.left(request) }
-        guard message.bytes.count <= ChannelMessage.maximumSize else {
-            throw EngineError(
-                .invalidArgument,
-                message: "a message of \(message.bytes.count) bytes is too long",
-                advice: "at most \(ChannelMessage.maximumSize) bytes")
-        }
+        try message.checkSize()
         if let user, !directory.contains(user) {
             throw EngineError(
                 .invalidArgument, message: "\(user) is not in channel \(request.channel)")

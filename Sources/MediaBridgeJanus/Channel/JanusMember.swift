@@ -14,7 +14,7 @@ actor JanusMember {
         case session(JanusSession.Event, Int)
         /// The media that one connection is to send has changed.
         case outgoing(FeedID)
-        case setDemand(VideoDemand?, TrackID, UserID)
+        case setDemand(VideoLimit?, TrackID, UserID)
         case keyFrame(TrackID, UserID)
         /// The token is about to expire.
         case tokenExpires
@@ -31,8 +31,7 @@ actor JanusMember {
     }
     struct StreamID: Hashable {
         let user: UserID
-        /// `nil` for audio.
-        let track: TrackID?
+        let stream: ChannelStream
     }
     struct Sending {
         let task: Task<Void, Never>
@@ -49,7 +48,7 @@ actor JanusMember {
     nonisolated let request: ChannelRequest
     nonisolated let address: ServerAddress
     nonisolated let configuration: JanusTransport.Configuration
-    nonisolated let inbox: Inbox
+    nonisolated let queue: ReceiverQueue
     nonisolated let ledger = Ledger()
     nonisolated let credentials: Credentials
     nonisolated let handles = HandleTable()
@@ -67,7 +66,7 @@ actor JanusMember {
     /// The server's ID of the last session. The server may not have noticed its end yet.
     var lastSession: Int?
     var directory: Directory
-    var demands: [StreamID: VideoDemand?] = [:]
+    var demands: [StreamID: VideoLimit?] = [:]
     var streams: [StreamID: IncomingStream] = [:]
     var sending: [FeedID: Sending] = [:]
     var receiving: [FeedID: Receiving] = [:]
@@ -83,12 +82,12 @@ actor JanusMember {
 
     init(
         _ request: ChannelRequest, at address: ServerAddress,
-        _ configuration: JanusTransport.Configuration, _ inbox: Inbox
+        _ configuration: JanusTransport.Configuration, _ queue: ReceiverQueue
     ) {
         self.request = request
         self.address = address
         self.configuration = configuration
-        self.inbox = inbox
+        self.queue = queue
         credentials = Credentials(request, pin: configuration.pin)
         directory = Directory(own: request.userID)
         (inputs, continuation) = AsyncStream.makeStream()
@@ -101,7 +100,7 @@ actor JanusMember {
         outgoing.withLock { table in
             if let media = table[track] { return media }
             let feed = FeedID(user: request.userID, track: track)
-            let media = OutgoingMedia(feed, inbox, ledger) { [continuation] in
+            let media = OutgoingMedia(feed, queue, ledger) { [continuation] in
                 continuation.yield(.outgoing(feed))
             }
             table[track] = media
@@ -119,13 +118,14 @@ actor JanusMember {
             guard let self else { return }
             let waiting = waitingEvents.add(1, ordering: .relaxed).newValue
             continuation.yield(.session(event, number))
-            guard waiting > Inbox.capacity else { return }
+            guard waiting > ReceiverQueue.capacity else { return }
             Task {
                 await self.finish(
                     EngineError(
                         .disconnected,
                         message:
-                            "more than \(Inbox.capacity) messages from the server are waiting"))
+                            "more than \(ReceiverQueue.capacity) messages from the server are waiting"
+                    ))
             }
         }
     }
@@ -162,7 +162,7 @@ actor JanusMember {
             handle(event, number)
         case .outgoing(let feed): updateSending(feed)
         case .setDemand(let demand, let track, let user):
-            demands[StreamID(user: user, track: track)] = .some(demand)
+            demands[StreamID(user: user, stream: .video(track))] = .some(demand)
             updateReceiving()
         case .keyFrame(let track, let user):
             receiving[FeedID(user: user, track: track)]?.media.requestKeyFrame()
@@ -175,7 +175,7 @@ actor JanusMember {
     /// Ends the membership because of an error.
     func finish(_ error: EngineError) {
         guard phase != .over else { return }
-        inbox.seal(with: error)
+        queue.seal(with: error)
         stop(error)
         let (live, opening) = (self.live.take(), self.opening.take())
         live?.session.close()
@@ -268,7 +268,7 @@ actor JanusMember {
             directory.add(data.publishers ?? [])
             if isInterruptionTold {
                 isInterruptionTold = false
-                tell(.connected)
+                tell(.connection(.connected))
             }
         case "destroyed":
             Task { await self.roomWasDestroyed(live) }
@@ -320,7 +320,7 @@ actor JanusMember {
             }
             lastStamps[feed.user] = stamp
             guard user == nil || user == request.userID else { return }
-            post { $0.receive(message, from: feed.user) }
+            tell(.message(message, from: feed.user))
         }
     }
 
@@ -330,56 +330,31 @@ actor JanusMember {
         updateReceiving()
     }
 
-    private func tell(_ change: Directory.Change) {
-        switch change {
-        case .joined(let user):
-            _ = ledger.user(user)
-            post { $0.userJoined(user) }
-        case .left(let user, let reason):
+    /// Reports an event to the receiver, and opens and closes the streams that it announces.
+    func tell(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let user): _ = ledger.user(user)
+        case .left(let user, _):
             for id in streams.keys where id.user == user { close(id) }
             lastStamps[user] = nil
             ledger.forget(user)
-            post { $0.userLeft(user, reason: reason) }
-        case .published(let track, let user):
-            open(StreamID(user: user, track: track))
-            post { $0.trackPublished(track, by: user) }
-        case .unpublished(let track, let user):
-            close(StreamID(user: user, track: track))
-            post { $0.trackUnpublished(track, by: user) }
-        case .muted(let isMuted, let track, let user):
-            streams[StreamID(user: user, track: track)]?.setMuted(isMuted)
-            post { $0.trackMuted(isMuted, track, by: user) }
-        case .audioPublished(let user):
-            open(StreamID(user: user, track: nil))
-            post { $0.audioPublished(by: user) }
-        case .audioUnpublished(let user):
-            close(StreamID(user: user, track: nil))
-            post { $0.audioUnpublished(by: user) }
-        case .audioMuted(let isMuted, let user):
-            streams[StreamID(user: user, track: nil)]?.setMuted(isMuted)
-            post { $0.audioMuted(isMuted, by: user) }
+        case .published(let stream, let user):
+            streams[StreamID(user: user, stream: stream)] = IncomingStream(
+                stream, of: user, ledger.user(user)[stream], to: queue)
+        case .unpublished(let stream, let user): close(StreamID(user: user, stream: stream))
+        case .muted(let isMuted, let stream, let user):
+            streams[StreamID(user: user, stream: stream)]?.setMuted(isMuted)
+        case .message, .connection, .disconnected: break
         }
-    }
-
-    private func open(_ id: StreamID) {
-        let counts = ledger.user(id.user)
-        streams[id] = IncomingStream(
-            id.track ?? .main, of: id.user, id.track == nil ? counts.audio : counts.video,
-            to: inbox)
-    }
-
-    /// Closes a stream. Its frames that are still in flight are discarded.
-    private func close(_ id: StreamID) { streams.removeValue(forKey: id)?.close() }
-
-    func tell(_ connection: ChannelConnection) { post { $0.connectionChanged(connection) } }
-
-    private func post(_ body: @escaping @Sendable (any ChannelReceiver) -> Void) {
-        guard !inbox.post(body) else { return }
+        guard !queue.post(event) else { return }
         finish(
             EngineError(
                 .disconnected,
                 message:
-                    "\(request.userID) was removed from the channel: \(Inbox.capacity) events are waiting",
+                    "\(request.userID) was removed from the channel: \(ReceiverQueue.capacity) events are waiting",
                 advice: "return from the receiver's methods without delay"))
     }
+
+    /// Closes a stream. Its frames that are still in flight are discarded.
+    private func close(_ id: StreamID) { streams.removeValue(forKey: id)?.close() }
 }

@@ -1,5 +1,6 @@
 public import BridgeEngine
 package import MediaBasics
+internal import MediaBridge
 @_exported public import MediaBridgeWebRTC
 
 /// Channels over a Janus server: a channel is a room of the server's VideoRoom plugin, and a user is a
@@ -120,34 +121,40 @@ public struct JanusTransport: ChannelTransport {
     ///   a missing or wrong PIN; `invalidArgument` for a channel that does not exist and is not to
     ///   be created, for a server without `string_ids`, and for a user ID that ends like a track's
     ///   (`~track~1`); `disconnected` if the task is cancelled.
-    public func join(
+    package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
-        guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "the channel name is empty")
-        }
-        guard !request.userID.name.isEmpty else {
-            throw EngineError(
-                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
-        }
+        try request.checkNames()
         guard FeedID(request.userID.name).track == .main else {
             throw EngineError(
                 .invalidArgument,
                 message: "invalid user ID \(request.userID): it ends like the name of a track",
                 advice: "a user ID that does not end with ~track~ and a number")
         }
-        let inbox = Inbox(receiver, label: "mediabridge.janus.\(request.userID)")
-        let member = JanusMember(request, at: address, configuration, inbox)
+        let queue = ReceiverQueue(receiver, label: "mediabridge.janus.\(request.userID)")
+        let member = JanusMember(request, at: address, configuration, queue)
         do throws(EngineError) {
             try await PeerConnection.preparing { () async throws(EngineError) in
                 try await member.join()
             }
         } catch {
-            inbox.letGo()
+            queue.release()
             await member.leave()
             throw error
         }
         return JanusMembership(member)
+    }
+}
+
+extension MediaEngine {
+    /// Creates an engine whose channels are rooms of a Janus server.
+    ///
+    /// - Parameters:
+    ///   - configuration: The engine's settings; the defaults suit a call.
+    ///   - transport: Reaches the server.
+    public init(configuration: Configuration = Configuration(), transport: JanusTransport) {
+        self.init(
+            configuration: configuration, backend: GStreamerBackend(), transport: transport)
     }
 }
 
@@ -158,23 +165,20 @@ private final class JanusMembership: ChannelMembership {
     init(_ member: JanusMember) { self.member = member }
 
     deinit {
-        member.inbox.letGo()
+        member.queue.release()
         member.note(.abandoned)
     }
 
     func publish(
-        _ track: TrackID, feedback: any PublicationFeedback
-    ) -> any VideoPublication {
-        let media = member.media(of: track)
-        return JanusVideoPublication(media, media.publishVideo(feedback))
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        guard case .video(let track) = stream else {
+            return JanusPublication(member.media(of: .main), .audio, nil)
+        }
+        return JanusPublication(member.media(of: track), .video, feedback)
     }
 
-    func publishAudio() -> any AudioPublication {
-        let media = member.media(of: .main)
-        return JanusAudioPublication(media, media.publishAudio())
-    }
-
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         member.note(.setDemand(demand, track, user))
     }
 
@@ -188,9 +192,9 @@ private final class JanusMembership: ChannelMembership {
 
     func leave() async {
         // First, so that the user receives nothing more once the others know that it left.
-        member.inbox.letGo()
+        member.queue.release()
         await member.leave()
-        await member.inbox.silence()
+        await member.queue.silence()
     }
 
     var statistics: ChannelStatistics { member.ledger.statistics }

@@ -42,13 +42,10 @@ final class IncomingMedia: Sendable {
         withExtendedLifetime(before) {}
     }
 
-    func receive(_ unit: EncodedVideoFrame) {
-        guard let video = state.withLock({ $0.video }) else { return }
-        if video.receive(unit) { requestKeyFrame() }
-    }
-
-    func receive(_ unit: EncodedAudioFrame) {
-        state.withLock { $0.audio }?.receive(unit)
+    func receive(_ media: ChannelMedia) {
+        let (video, audio) = state.withLock { ($0.video, $0.audio) }
+        let stream = if case .audioUnit = media { audio } else { video }
+        if stream?.receive(media) == true { requestKeyFrame() }
     }
 
     /// Requests a keyframe, unless one was requested within the minimum interval.
@@ -75,79 +72,62 @@ final class IncomingStream: Sendable {
         var chain = ReferenceChain()
         var waiting = 0
     }
-    private enum Outcome { case taken, closed, evicted, needingKeyFrame }
     /// The maximum number of frames that wait for the receiver: two seconds or more.
     private static let (videoDepth, audioDepth) = (64, 100)
 
+    private let stream: ChannelStream
     private let user: UserID
-    private let track: TrackID
-    private let tally: UnitTally
-    private let inbox: Inbox
+    private let tally: ChannelTally
+    private let queue: ReceiverQueue
     private let state = Mutex(State())
 
-    /// - Parameter track: The track; ignored for audio.
-    init(_ track: TrackID, of user: UserID, _ tally: UnitTally, to inbox: Inbox) {
+    init(_ stream: ChannelStream, of user: UserID, _ tally: ChannelTally, to queue: ReceiverQueue) {
+        self.stream = stream
         self.user = user
-        self.track = track
         self.tally = tally
-        self.inbox = inbox
+        self.queue = queue
     }
 
-    /// Takes an encoded video frame.
+    /// Takes an encoded frame.
     ///
     /// - Returns: Whether a keyframe is needed.
-    func receive(_ unit: EncodedVideoFrame) -> Bool {
-        let outcome = take(atMost: Self.videoDepth) {
-            $0.admits(unit.references)
-        } deliver: { [user, track] in
-            $0.receive(unit, track: track, from: user)
-        }
-        return outcome == .needingKeyFrame || outcome == .evicted
-    }
-
-    /// Takes an encoded audio frame.
-    func receive(_ unit: EncodedAudioFrame) {
-        _ = take(atMost: Self.audioDepth) { _ in
-            true
-        } deliver: { [user] in
-            $0.receive(unit, from: user)
-        }
-    }
-
-    private func take(
-        atMost depth: Int, admits: (inout ReferenceChain) -> Bool,
-        deliver: @escaping @Sendable (any ChannelReceiver) -> Void
-    ) -> Outcome {
+    func receive(_ media: ChannelMedia) -> Bool {
         tally.count(\.sent)
-        let outcome = state.withLock { state -> Outcome in
-            guard state.isOpen, !state.isMuted else { return .closed }
-            guard admits(&state.chain) else {
-                _ = state.chain.lose()
-                return .needingKeyFrame
+        let references: EncodedVideoFrameReferences? =
+            if case .unit(let unit) = media { unit.references } else { nil }
+        let depth = references == nil ? Self.audioDepth : Self.videoDepth
+        var needsKeyFrame = false
+        let isTaken = state.withLock { state -> Bool in
+            guard state.isOpen, !state.isMuted else {
+                tally.count(\.closed)
+                return false
             }
-            guard state.waiting < depth else {
-                _ = state.chain.lose()
-                return .evicted
+            let isUsable = references.map { state.chain.admits($0) } ?? true
+            guard !isUsable || state.waiting >= depth else {
+                state.waiting += 1
+                return true
             }
-            state.waiting += 1
-            return .taken
+            if isUsable { tally.count(\.evicted) } else { tally.count(\.needingKeyFrame) }
+            _ = state.chain.lose()
+            needsKeyFrame = references != nil
+            return false
         }
-        switch outcome {
-        case .closed: tally.count(\.closed)
-        case .evicted: tally.count(\.evicted)
-        case .needingKeyFrame: tally.count(\.needingKeyFrame)
-        case .taken:
-            inbox.deliver { [self] receiver in
-                let isOpen = state.withLock { state in
-                    state.waiting -= 1
-                    return state.isOpen && !state.isMuted
-                }
-                guard let receiver, isOpen else { return tally.count(\.closed) }
-                tally.count(\.delivered)
-                deliver(receiver)
+        if isTaken { deliver(media) }
+        return needsKeyFrame
+    }
+
+    private func deliver(_ media: ChannelMedia) {
+        queue.post { [self] receiver in
+            let isOpen = state.withLock { state in
+                state.waiting -= 1
+                return state.isOpen && !state.isMuted
             }
+            guard isOpen else { return tally.count(\.closed) }
+            tally.count(\.delivered)
+            receiver.receive(media, stream, from: user)
+        } unheard: { [tally] in
+            tally.count(\.closed)
         }
-        return outcome
     }
 
     /// Drops all frames while the sender is muted, and then up to the next keyframe.
@@ -163,84 +143,4 @@ final class IncomingStream: Sendable {
 
     /// Drops all further frames.
     func close() { state.withLock { $0.isOpen = false } }
-}
-
-/// Calls a membership's receiver, and the feedback of its publications. The calls run one at a time
-/// and in order, on a serial queue of the membership, until the receiver is released.
-///
-/// Thread: any.
-final class Inbox: Sendable {
-    private struct State {
-        var isSealed = false
-        /// The number of pending events.
-        var waiting = 0
-    }
-    /// The maximum number of pending events. Events are never discarded, so a member that exceeds
-    /// this limit is disconnected.
-    static let capacity = 4096
-
-    private let state = Mutex(State())
-    private let receiver: HeldReceiver
-    private let queue: SerialQueue
-
-    init(_ receiver: any ChannelReceiver, label: String) {
-        self.receiver = HeldReceiver(receiver)
-        queue = SerialQueue(label: label)
-    }
-
-    /// Calls `body` with the receiver, unless it is released first.
-    ///
-    /// - Returns: False if more events are pending than allowed.
-    @discardableResult
-    func post(_ body: @escaping @Sendable (any ChannelReceiver) -> Void) -> Bool {
-        let (isOpen, hasRoom) = state.withLock { state in
-            guard !state.isSealed, !receiver.isReleased else { return (false, true) }
-            state.waiting += 1
-            return (true, state.waiting <= Self.capacity)
-        }
-        guard isOpen else { return true }
-        queue.async { [self] in
-            state.withLock { $0.waiting -= 1 }
-            receiver.call(body)
-        }
-        return hasRoom
-    }
-
-    /// Calls `body` with the receiver, or with `nil` if it is released first. For encoded frames,
-    /// which their streams count.
-    func deliver(_ body: @escaping @Sendable ((any ChannelReceiver)?) -> Void) {
-        queue.async { [receiver] in
-            if !receiver.call({ body($0) }) { body(nil) }
-        }
-    }
-
-    /// Reports the end of the channel to the receiver after the pending events, and releases the
-    /// receiver.
-    func seal(with error: EngineError) {
-        let isFirst = state.withLock { state in
-            defer { state.isSealed = true }
-            return !state.isSealed
-        }
-        guard isFirst else { return }
-        queue.async { [receiver] in
-            receiver.call { $0.disconnected(error) }
-            receiver.release()
-        }
-    }
-
-    /// Asks the receiver for a token.
-    func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        try await receiver.token(for: reason)
-    }
-
-    /// Releases the receiver: no callback begins after this. One that is running continues.
-    func letGo() { receiver.release() }
-
-    /// Returns when no callback is running. In a task that the running callback has started, it
-    /// returns immediately.
-    func silence() async {
-        if receiver.isInOwnTurn { return }
-        // The queue is serial, so this block runs after the callback.
-        await withCheckedContinuation { silent in queue.async { silent.resume() } }
-    }
 }

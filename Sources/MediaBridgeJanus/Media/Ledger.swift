@@ -2,45 +2,22 @@ internal import BridgeEngine
 internal import MediaBridgeWebRTC
 internal import Synchronization
 
-/// Counts encoded frames of one kind, and adds them to a total. Thread: any.
-final class UnitTally: Sendable {
-    private let counts = Mutex(ChannelStatistics.Frames())
-    private let sum: UnitTally?
-
-    init(addingTo sum: UnitTally? = nil) { self.sum = sum }
-
-    func count(_ outcome: any WritableKeyPath<ChannelStatistics.Frames, Int> & Sendable) {
-        counts.withLock { $0[keyPath: outcome] += 1 }
-        sum?.count(outcome)
-    }
-
-    var frames: ChannelStatistics.Frames { counts.withLock { $0 } }
-}
-
 /// The counts of a membership; they remain available after its end. Thread: any.
 final class Ledger: Sendable {
-    /// The counts of the media received from one user.
-    struct User: Sendable {
-        let video: UnitTally
-        let audio: UnitTally
-    }
-    let outgoing = UnitTally()
-    let outgoingAudio = UnitTally()
-    private let incoming = UnitTally()
-    private let incomingAudio = UnitTally()
+    let outgoing = ChannelTallies()
+    private let incoming = ChannelTallies()
     private struct State {
-        var users: [UserID: User] = [:]
+        var users: [UserID: ChannelTallies] = [:]
         /// The connection that measures a user's jitter.
         var connections: [UserID: PeerConnection] = [:]
     }
     private let state = Mutex(State())
 
     /// Returns the counts of a user in the channel, which start when the user joins.
-    func user(_ user: UserID) -> User {
+    func user(_ user: UserID) -> ChannelTallies {
         state.withLock { state in
             if let counts = state.users[user] { return counts }
-            let counts = User(
-                video: UnitTally(addingTo: incoming), audio: UnitTally(addingTo: incomingAudio))
+            let counts = ChannelTallies(addingTo: incoming)
             state.users[user] = counts
             return counts
         }
@@ -63,11 +40,11 @@ final class Ledger: Sendable {
     var statistics: ChannelStatistics {
         var statistics = ChannelStatistics()
         let (users, connections) = state.withLock { ($0.users, $0.connections) }
-        statistics.outgoing = outgoing.frames
+        statistics.outgoing = outgoing.video.frames
         statistics.sent = statistics.outgoing.sent
-        statistics.outgoingAudio = outgoingAudio.frames
-        statistics.incoming = incoming.frames
-        statistics.incomingAudio = incomingAudio.frames
+        statistics.outgoingAudio = outgoing.audio.frames
+        statistics.incoming = incoming.video.frames
+        statistics.incomingAudio = incoming.audio.frames
         statistics.from = users.mapValues { $0.video.frames }
         for (user, connection) in connections {
             let measured = connection.statistics

@@ -7,21 +7,19 @@ internal import Synchronization
 /// The media of one sending connection, as publications see it. It outlives the connection, which
 /// may fail and be replaced. Thread: any.
 final class OutgoingMedia: Sendable {
-    private struct Video {
+    fileprivate struct Publication {
+        /// Distinguishes consecutive publications of a stream.
         let number: Int
-        let feedback: any PublicationFeedback
+        /// `nil` for audio.
+        let feedback: (any PublicationFeedback)?
         var isMuted = false
         /// The last state that was reported to the publication, without its reason.
         var told = Stage.negotiating
     }
-    private struct Audio {
-        let number: Int
-        var isMuted = false
-    }
-    private enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
-    private struct State {
-        var video: Video?
-        var audio: Audio?
+    fileprivate enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
+    fileprivate struct State {
+        var video: Publication?
+        var audio: Publication?
         var connection: PeerConnection?
         var isConnected = false
         /// Whether a connection was ever established.
@@ -30,29 +28,34 @@ final class OutgoingMedia: Sendable {
         var codec: VideoCodec?
         /// The video codecs that the room has refused.
         var refused: Set<VideoCodec> = []
-        /// Called with the first video frame, or when the wait for it times out.
-        var onCodec: [@Sendable () -> Void] = []
         /// Why sending has stopped; `nil` while it has not.
         var failure: EngineError?
         var isClosed = false
-        /// Distinguishes consecutive publications of a track.
         var lastNumber = 0
 
         /// The connection, if media flows.
         var openConnection: PeerConnection? { isConnected ? connection : nil }
+
+        subscript(kind: MediaKind) -> Publication? {
+            get { kind == .video ? video : audio }
+            set { if kind == .video { video = newValue } else { audio = newValue } }
+        }
     }
     let feed: FeedID
     private let state = Mutex(State())
-    private let inbox: Inbox
+    /// Opened with the first video frame, and at the end.
+    private let codecIsKnown = Latch()
+    private let queue: ReceiverQueue
     private let ledger: Ledger
     /// Called when a stream is announced, muted or ended.
     private let onChange: @Sendable () -> Void
 
     init(
-        _ feed: FeedID, _ inbox: Inbox, _ ledger: Ledger, onChange: @escaping @Sendable () -> Void
+        _ feed: FeedID, _ queue: ReceiverQueue, _ ledger: Ledger,
+        onChange: @escaping @Sendable () -> Void
     ) {
         self.feed = feed
-        self.inbox = inbox
+        self.queue = queue
         self.ledger = ledger
         self.onChange = onChange
     }
@@ -88,24 +91,8 @@ final class OutgoingMedia: Sendable {
     ///
     /// - Parameter limit: The timeout. A source may deliver its first frame late.
     func waitForCodec(atMost limit: Duration) async {
-        let timer = OneShotTimer(after: limit) { [weak self] in self?.endWaits() }
-        await withCheckedContinuation { continuation in
-            let isKnown = state.withLock { state in
-                if state.codec != nil || state.video == nil || state.isClosed { return true }
-                state.onCodec.append { continuation.resume() }
-                return false
-            }
-            if isKnown { continuation.resume() }
-        }
-        timer.cancel()
-    }
-
-    private func endWaits() {
-        let waits = state.withLock { state in
-            defer { state.onCodec = [] }
-            return state.onCodec
-        }
-        for wait in waits { wait() }
+        let isExpected = state.withLock { $0.codec == nil && $0.video != nil && !$0.isClosed }
+        if isExpected { _ = await codecIsKnown.wait(for: limit) }
     }
 
     /// Notes the codec of a frame. A codec that the connection does not carry requires a new
@@ -116,7 +103,7 @@ final class OutgoingMedia: Sendable {
             return state.codec
         }
         guard before != codec else { return }
-        endWaits()
+        codecIsKnown.open()
         if before != nil || codec != .h264 { onChange() }
     }
 
@@ -129,15 +116,20 @@ final class OutgoingMedia: Sendable {
     func refuse(_ codec: VideoCodec) async -> Bool {
         let (feedback, hasOthers) = state.withLock { state in
             state.refused.insert(codec)
-            if state.codec == codec { state.codec = nil }
+            if state.codec == codec {
+                state.codec = nil
+                codecIsKnown.reset()
+            }
             return (state.video?.feedback, !Self.codecs.isSubset(of: state.refused))
         }
         guard hasOthers else { return false }
         // There is no publication. The next one uses the remaining codecs.
         guard let feedback else { return true }
         return await withCheckedContinuation { continuation in
-            inbox.deliver { receiver in
-                continuation.resume(returning: receiver != nil && feedback.codecsChanged())
+            queue.post { _ in
+                continuation.resume(returning: feedback.codecsChanged())
+            } unheard: {
+                continuation.resume(returning: false)
             }
         }
     }
@@ -186,7 +178,7 @@ final class OutgoingMedia: Sendable {
             state.video?.told = .failed
             return state.video?.feedback
         }
-        if let feedback { inbox.post { _ in feedback.stateChanged(.failed(error)) } }
+        if let feedback { queue.post { _ in feedback.stateChanged(.failed(error)) } }
     }
 
     /// Ends all publications; nothing is accepted any more.
@@ -197,23 +189,23 @@ final class OutgoingMedia: Sendable {
             return (state.connection.take(), state.video.take())
         }
         withExtendedLifetime((connection, video)) {}
-        endWaits()
+        codecIsKnown.open()
     }
 
     func askForKeyFrame() {
         guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
-        inbox.post { _ in feedback.keyFrameNeeded() }
+        queue.post { _ in feedback.keyFrameNeeded() }
     }
 
     func limit(_ limit: VideoLimit) {
         guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
-        inbox.post { _ in feedback.limitChanged(limit) }
+        queue.post { _ in feedback.limitChanged(limit) }
     }
 
     private func tellState() {
         let news = state.withLock { state -> (any PublicationFeedback, PublicationState)? in
-            guard let video = state.video, video.told != .failed, state.failure == nil,
-                !state.isClosed
+            guard let video = state.video, let feedback = video.feedback, video.told != .failed,
+                state.failure == nil, !state.isClosed
             else { return nil }
             let stage: Stage =
                 video.isMuted
@@ -221,82 +213,56 @@ final class OutgoingMedia: Sendable {
                 : state.isConnected ? .sending : video.told == .negotiating ? .negotiating : .paused
             guard stage != video.told else { return nil }
             state.video?.told = stage
-            return (video.feedback, stage == .sending ? .sending : .paused)
+            return (feedback, stage == .sending ? .sending : .paused)
         }
-        if let (feedback, state) = news { inbox.post { _ in feedback.stateChanged(state) } }
+        if let (feedback, state) = news { queue.post { _ in feedback.stateChanged(state) } }
     }
 
     // MARK: Publications
 
-    /// Announces the video.
+    /// Announces a stream.
     ///
-    /// - Returns: The number of the publication; `nil` if the track is already published.
-    func publishVideo(_ feedback: any PublicationFeedback) -> Int? {
+    /// - Returns: The number of the publication; `nil` if the stream is already published.
+    func publish(_ kind: MediaKind, _ feedback: (any PublicationFeedback)?) -> Int? {
         let (number, failure) = state.withLock { state -> (Int?, EngineError?) in
-            guard state.video == nil, !state.isClosed else { return (nil, nil) }
-            if state.audio == nil { state.failure = nil }
+            guard state[kind] == nil, !state.isClosed else { return (nil, nil) }
+            if state.video == nil, state.audio == nil { state.failure = nil }
             state.lastNumber += 1
-            state.video = Video(number: state.lastNumber, feedback: feedback)
+            state[kind] = Publication(number: state.lastNumber, feedback: feedback)
             return (state.lastNumber, state.failure)
         }
         guard number != nil else { return nil }
-        inbox.post { _ in feedback.stateChanged(.negotiating) }
-        if let failure { fail(failure) } else { tellState() }
+        if let feedback {
+            queue.post { _ in feedback.stateChanged(.negotiating) }
+            if let failure { fail(failure) } else { tellState() }
+        }
         onChange()
         return number
     }
 
-    /// Announces the audio; otherwise like ``publishVideo(_:)``.
-    func publishAudio() -> Int? {
-        let number = state.withLock { state -> Int? in
-            guard state.audio == nil, !state.isClosed else { return nil }
-            if state.video == nil { state.failure = nil }
-            state.lastNumber += 1
-            state.audio = Audio(number: state.lastNumber)
-            return state.lastNumber
-        }
-        if number != nil { onChange() }
-        return number
-    }
-
-    func endVideo(_ number: Int) {
-        let ended = state.withLock { state -> Video? in
-            guard state.video?.number == number else { return nil }
-            return state.video.take()
+    func end(_ kind: MediaKind, _ number: Int) {
+        let ended = state.withLock { state -> Publication? in
+            guard state[kind]?.number == number else { return nil }
+            return state[kind].take()
         }
         if ended != nil { onChange() }
     }
 
-    func endAudio(_ number: Int) {
-        let isEnded = state.withLock { state in
-            guard state.audio?.number == number else { return false }
-            return state.audio.take() != nil
-        }
-        if isEnded { onChange() }
-    }
-
-    func muteVideo(_ isMuted: Bool, _ number: Int) {
+    func mute(_ isMuted: Bool, _ kind: MediaKind, _ number: Int) {
         let isChanged = state.withLock { state in
-            guard let video = state.video, video.number == number, video.isMuted != isMuted
+            guard let publication = state[kind], publication.number == number,
+                publication.isMuted != isMuted
             else { return false }
-            state.video?.isMuted = isMuted
+            state[kind]?.isMuted = isMuted
             return true
         }
         guard isChanged else { return }
-        tellState()
-        // The stream continues with a keyframe after the pause.
-        if !isMuted { askForKeyFrame() }
-        onChange()
-    }
-
-    func muteAudio(_ isMuted: Bool, _ number: Int) {
-        let isChanged = state.withLock { state in
-            guard let audio = state.audio, audio.number == number, audio.isMuted != isMuted
-            else { return false }
-            state.audio?.isMuted = isMuted
-            return true
+        if kind == .video {
+            tellState()
+            // The stream continues with a keyframe after the pause.
+            if !isMuted { askForKeyFrame() }
         }
-        if isChanged { onChange() }
+        onChange()
     }
 
     /// The video codecs: the negotiated one, or before negotiation all codecs on offer.
@@ -310,121 +276,82 @@ final class OutgoingMedia: Sendable {
     /// The video codecs that a room may accept.
     static let codecs: Set<VideoCodec> = [.h264, .vp8]
 
-    func send(_ unit: EncodedVideoFrame, _ number: Int) -> FrameDisposition {
-        // The frame comes from an encoder that is being replaced.
-        guard !state.withLock({ $0.refused.contains(unit.codec) }) else { return .wrongBufferType }
-        if Self.codecs.contains(unit.codec) { note(unit.codec) }
-        let route = state.withLock { state in
-            let isCurrent = state.video?.number == number
-            return Self.route(state, isMuted: isCurrent ? state.video?.isMuted : nil)
-        }
-        return pass(route, ledger.outgoing) { $0.send(unit) }
-    }
-
     /// The fraction of audio packets that the server has recently lost, from 0 to 1.
     var soundLoss: Double {
         state.withLock { $0.openConnection }?.soundLoss ?? 0
     }
 
-    func send(_ unit: EncodedAudioFrame, _ number: Int) -> FrameDisposition {
-        let route = state.withLock { state in
-            let isCurrent = state.audio?.number == number
-            return Self.route(state, isMuted: isCurrent ? state.audio?.isMuted : nil)
-        }
-        return pass(route, ledger.outgoingAudio) { $0.send(unit) }
-    }
-
-    /// Where an encoded frame goes.
-    private enum Route {
-        case connection(PeerConnection)
-        case nowhere(FrameDisposition)
-    }
-
-    /// - Parameter isMuted: Whether the publication is muted; `nil` if it has ended.
-    private static func route(_ state: borrowing State, isMuted: Bool?) -> Route {
-        guard !state.isClosed else { return .nowhere(.dropped(.closed)) }
-        guard let isMuted else { return .nowhere(.notStarted) }
-        guard !isMuted else { return .nowhere(.dropped(.muted)) }
-        guard state.failure == nil else { return .nowhere(.dropped(.failed)) }
-        guard let connection = state.openConnection else {
-            return .nowhere(.dropped(.notConnected))
-        }
-        return .connection(connection)
-    }
-
-    private func pass(
-        _ route: Route, _ tally: UnitTally, _ send: (PeerConnection) -> FrameDisposition
+    func send(
+        _ media: ChannelMedia, _ kind: MediaKind, _ number: Int
     ) -> FrameDisposition {
-        switch route {
-        case .nowhere(let disposition): return disposition
-        case .connection(let connection):
-            let disposition = send(connection)
-            if disposition.isAccepted {
-                tally.count(\.sent)
-                tally.count(\.delivered)
+        if case .unit(let unit) = media {
+            // The frame comes from an encoder that is being replaced.
+            guard !state.withLock({ $0.refused.contains(unit.codec) }) else {
+                return .wrongBufferType
             }
-            return disposition
+            if Self.codecs.contains(unit.codec) { note(unit.codec) }
         }
+        let (connection, refusal) = state.withLock { $0.connection(for: kind, number) }
+        guard let connection else { return refusal }
+        let disposition =
+            switch media {
+            case .unit(let unit): connection.send(unit)
+            case .audioUnit(let unit): connection.send(unit)
+            case .picture, .samples: FrameDisposition.notEnabled
+            }
+        if disposition.isAccepted {
+            let tally = kind == .video ? ledger.outgoing.video : ledger.outgoing.audio
+            tally.count(\.sent)
+            tally.count(\.delivered)
+        }
+        return disposition
     }
 }
 
-// MARK: - Publications
-
-/// The publication of a track in a room.
-final class JanusVideoPublication: VideoPublication {
-    private let media: OutgoingMedia
-    /// `nil` if the track was published already.
-    private let number: Int?
-
-    init(_ media: OutgoingMedia, _ number: Int?) {
-        self.media = media
-        self.number = number
-    }
-
-    var codecs: Set<VideoCodec> { media.videoCodecs }
-    var carriesFrames: Bool { false }
-
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
-
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        media.send(unit, number ?? 0)
-    }
-
-    func setMuted(_ isMuted: Bool) {
-        if let number { media.muteVideo(isMuted, number) }
-    }
-
-    func end() {
-        if let number { media.endVideo(number) }
+extension OutgoingMedia.State {
+    /// Returns the connection through which a publication sends; without one, the reason.
+    fileprivate func connection(
+        for kind: MediaKind, _ number: Int
+    ) -> (PeerConnection?, FrameDisposition) {
+        guard !isClosed else { return (nil, .dropped(.closed)) }
+        guard let publication = self[kind], publication.number == number else {
+            return (nil, .notStarted)
+        }
+        guard !publication.isMuted else { return (nil, .dropped(.muted)) }
+        guard failure == nil else { return (nil, .dropped(.failed)) }
+        return (openConnection, .dropped(.notConnected))
     }
 }
 
-/// The publication of a user's audio in a room.
-final class JanusAudioPublication: AudioPublication {
+/// The publication of a stream in a room.
+final class JanusPublication: ChannelPublication {
     private let media: OutgoingMedia
-    /// `nil` if the audio was published already.
+    private let kind: MediaKind
+    /// `nil` if the stream was published already.
     private let number: Int?
 
-    init(_ media: OutgoingMedia, _ number: Int?) {
+    init(_ media: OutgoingMedia, _ kind: MediaKind, _ feedback: (any PublicationFeedback)?) {
         self.media = media
-        self.number = number
+        self.kind = kind
+        number = media.publish(kind, feedback)
     }
 
-    var codecs: Set<AudioCodec> { [.opus] }
-    var carriesFrames: Bool { false }
+    var videoCodecs: Set<VideoCodec> { media.videoCodecs }
+    var audioCodecs: Set<AudioCodec> { [.opus] }
     var lossOfReceivers: Double { media.soundLoss }
 
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
-
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        media.send(unit, number ?? 0)
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
+        switch media {
+        case .picture, .samples: .notEnabled
+        case .unit, .audioUnit: self.media.send(media, kind, number ?? 0)
+        }
     }
 
     func setMuted(_ isMuted: Bool) {
-        if let number { media.muteAudio(isMuted, number) }
+        if let number { media.mute(isMuted, kind, number) }
     }
 
     func end() {
-        if let number { media.endAudio(number) }
+        if let number { media.end(kind, number) }
     }
 }

@@ -51,21 +51,24 @@ enum ReconnectReason: Error {
     /// The connection is no longer needed.
     case over
 
-    /// - Parameter failure: The failure of a request for the connection.
-    init(_ failure: JanusFailure) {
-        switch failure.kind {
-        case .refused: self = .hopeless(failure)
-        case .cancelled, .closed: self = .over
-        default: self = .broken(failure.message)
-        }
-    }
-
-    init(_ error: PeerError) {
-        switch error.code {
-        case .missingElement, .nothingInCommon, .badDescription, .badServer:
-            self = .impossible(error)
-        case .closed: self = .over
-        default: self = .broken(error.message)
+    /// - Parameter error: A `ReconnectReason`, `JanusFailure` or `PeerError`.
+    init(_ error: any Error) {
+        switch error {
+        case let reason as ReconnectReason: self = reason
+        case let failure as JanusFailure:
+            switch failure.kind {
+            case .refused: self = .hopeless(failure)
+            case .cancelled, .closed: self = .over
+            default: self = .broken(failure.message)
+            }
+        case let error as PeerError:
+            switch error.code {
+            case .missingElement, .nothingInCommon, .badDescription, .badServer:
+                self = .impossible(error)
+            case .closed: self = .over
+            default: self = .broken(error.message)
+            }
+        default: self = .broken("\(error)")
         }
     }
 }

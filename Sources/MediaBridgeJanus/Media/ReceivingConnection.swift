@@ -32,18 +32,18 @@ struct ReceivingConnection: Sendable {
         }
 
         func stateChanged(_ state: PeerConnection.State) { signals.yield(.state(state)) }
-        func receive(_ unit: EncodedVideoFrame) { media.receive(unit) }
-        func receive(_ unit: EncodedAudioFrame) { media.receive(unit) }
+        func receive(_ unit: EncodedVideoFrame) { media.receive(.unit(unit)) }
+        func receive(_ unit: EncodedAudioFrame) { media.receive(.audioUnit(unit)) }
     }
 
     /// Runs until the task is cancelled or the participant stops publishing.
     func run() async {
         var attempt = 0
         while !Task.isCancelled {
-            do throws(ReconnectReason) {
+            do {
                 try await connect { attempt = 0 }
             } catch {
-                switch error {
+                switch ReconnectReason(error) {
                 case .impossible(let reason) where reason.code == .badServer: break
                 case .over, .impossible: return
                 // The participant has not arrived yet, or has left; the events of the room decide
@@ -60,11 +60,8 @@ struct ReceivingConnection: Sendable {
         }
     }
 
-    private func connect(onConnected: () -> Void) async throws(ReconnectReason) {
-        let handle: JanusHandle
-        do throws(JanusFailure) { handle = try await attach() } catch {
-            throw ReconnectReason(error)
-        }
+    private func connect(onConnected: () -> Void) async throws {
+        let handle = try await attach()
         defer { release(handle) }
         let (offer, mid) = try await join(handle)
         let (signals, continuation) = current.renew()
@@ -77,8 +74,8 @@ struct ReceivingConnection: Sendable {
             configuration: configuration, observer: Observer(media, continuation))
         media.setConnection(connection)
         onConnection(connection)
-        let result: ReconnectReason?
-        do throws(ReconnectReason) {
+        let result: (any Error)?
+        do {
             let sends = try await start(connection, handle, offer, mid)
             try await serve(connection, signals, handle, (mid, sends), onConnected)
             result = nil
@@ -94,17 +91,14 @@ struct ReceivingConnection: Sendable {
     /// - Returns: The server's offer, and the `mid` of the video in it.
     private func join(
         _ handle: JanusHandle
-    ) async throws(ReconnectReason) -> (offer: String, videoMid: String?) {
+    ) async throws -> (offer: String, videoMid: String?) {
         let feed = JSONValue.string(media.feed.description)
         let mids = [video, audio].compactMap { $0 }
         var body = request()
         body["streams"] = .array(mids.map { ["feed": feed, "mid": .string($0)] })
-        let answer: JanusMessage
-        do throws(JanusFailure) { answer = try await handle.request(body) } catch {
-            throw ReconnectReason(error)
-        }
+        let answer = try await handle.request(body)
         guard let jsep = answer.jsep, jsep.type == "offer" else {
-            throw .broken("the Janus server did not offer the requested streams")
+            throw ReconnectReason.broken("the Janus server did not offer the requested streams")
         }
         let videoMid = answer.plugindata?.data?.streams?.first { $0.type == "video" }?.mid
         return (DescriptionText.withoutUnusedFeedback(jsep.sdp), videoMid)
@@ -113,17 +107,11 @@ struct ReceivingConnection: Sendable {
     /// - Returns: Whether the server sends video.
     private func start(
         _ connection: PeerConnection, _ handle: JanusHandle, _ offer: String, _ videoMid: String?
-    ) async throws(ReconnectReason) -> Bool {
-        let answer: String
-        do throws(PeerError) { answer = try await connection.answer(offer) } catch {
-            throw ReconnectReason(error)
-        }
+    ) async throws -> Bool {
+        let answer = try await connection.answer(offer)
         let wantsVideo = media.wantsVideo
         if !wantsVideo { await setSending(false, videoMid, handle) }
-        do throws(JanusFailure) {
-            _ = try await handle.request(
-                ["request": "start"], jsep: (type: "answer", sdp: answer))
-        } catch { throw ReconnectReason(error) }
+        _ = try await handle.request(["request": "start"], jsep: (type: "answer", sdp: answer))
         return wantsVideo
     }
 
@@ -141,16 +129,17 @@ struct ReceivingConnection: Sendable {
     private func serve(
         _ connection: PeerConnection, _ signals: AsyncStream<PeerSignal>, _ handle: JanusHandle,
         _ video: (mid: String?, sends: Bool), _ onConnected: () -> Void
-    ) async throws(ReconnectReason) {
+    ) async throws {
         var sends = video.sends
         for await signal in signals {
             switch signal {
             case .offered(let candidate): connection.add(candidate)
             case .state(.connected): onConnected()
-            case .state(.failed(let error)): throw ReconnectReason(error)
-            case .state(.closed): throw .broken("the Janus server closed the connection")
+            case .state(.failed(let error)): throw error
+            case .state(.closed):
+                throw ReconnectReason.broken("the Janus server closed the connection")
             case .state: break
-            case .hungUp(let reason): throw .broken(reason)
+            case .hungUp(let reason): throw ReconnectReason.broken(reason)
             case .changed:
                 let wantsVideo = media.wantsVideo
                 guard wantsVideo != sends else { continue }
@@ -159,7 +148,7 @@ struct ReceivingConnection: Sendable {
                 if sends { media.requestKeyFrame() }
             }
         }
-        throw .over
+        throw ReconnectReason.over
     }
 }
 

@@ -41,10 +41,10 @@ struct SendingConnection: Sendable {
     func run() async -> EngineError? {
         var attempt = 0
         while !Task.isCancelled, media.isAnnounced {
-            do throws(ReconnectReason) {
+            do {
                 try await connect { attempt = 0 }
             } catch {
-                switch error {
+                switch ReconnectReason(error) {
                 case .over: return nil
                 // The server had no network, or a TURN server provided no relay.
                 case .hopeless(let failure)
@@ -73,11 +73,8 @@ struct SendingConnection: Sendable {
         return nil
     }
 
-    private func connect(onConnected: () -> Void) async throws(ReconnectReason) {
-        let handle: JanusHandle
-        do throws(JanusFailure) { handle = try await attach() } catch {
-            throw ReconnectReason(error)
-        }
+    private func connect(onConnected: () -> Void) async throws {
+        let handle = try await attach()
         // An offer names one codec: that of the frames, which the encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
         let (signals, continuation) = current.renew()
@@ -89,8 +86,8 @@ struct SendingConnection: Sendable {
                 video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : []),
             configuration: configuration, observer: Observer(media, continuation))
         media.setConnection(connection)
-        let result: ReconnectReason?
-        do throws(ReconnectReason) {
+        let result: (any Error)?
+        do {
             let mids = try await negotiate(connection, codec, handle)
             try await serve(connection, codec, signals, handle, mids, onConnected)
             result = nil
@@ -133,33 +130,27 @@ struct SendingConnection: Sendable {
 
     private func negotiate(
         _ connection: PeerConnection, _ codec: VideoCodec?, _ handle: JanusHandle
-    ) async throws(ReconnectReason) -> Announced {
-        let offer: String
-        do throws(PeerError) { offer = try await connection.offer() } catch {
-            throw ReconnectReason(error)
-        }
+    ) async throws -> Announced {
+        let offer = try await connection.offer()
         let announced = Announced(
             video: DescriptionText.mid(of: "video", in: offer),
             audio: DescriptionText.mid(of: "audio", in: offer), modes: media.modes)
-        let answer: JanusMessage
-        do throws(JanusFailure) {
-            answer = try await handle.request(
-                ["request": "publish", "descriptions": announced.descriptions],
-                jsep: (type: "offer", sdp: offer))
-        } catch { throw ReconnectReason(error) }
+        let answer = try await handle.request(
+            ["request": "publish", "descriptions": announced.descriptions],
+            jsep: (type: "offer", sdp: offer))
         guard let jsep = answer.jsep, jsep.type == "answer" else {
-            throw .broken("the Janus server did not answer the offer")
+            throw ReconnectReason.broken("the Janus server did not answer the offer")
         }
         do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
             if error.code == .nothingInCommon, let codec, await media.refuse(codec) {
-                throw .recoded
+                throw ReconnectReason.recoded
             }
-            throw ReconnectReason(error)
+            throw error
         }
         if let codec, connection.videoCodec == nil {
-            if await media.refuse(codec) { throw .recoded }
+            if await media.refuse(codec) { throw ReconnectReason.recoded }
             media.failVideo(Self.noVideo(media.refusedCodecs))
-            throw hasAudio ? .recoded : .over
+            throw hasAudio ? ReconnectReason.recoded : .over
         }
         return announced
     }
@@ -169,7 +160,7 @@ struct SendingConnection: Sendable {
         _ connection: PeerConnection, _ codec: VideoCodec?,
         _ signals: AsyncStream<PeerSignal>, _ handle: JanusHandle, _ first: Announced,
         _ onConnected: () -> Void
-    ) async throws(ReconnectReason) {
+    ) async throws {
         var announced = first
         var isConnected = false
         for await signal in signals {
@@ -180,14 +171,15 @@ struct SendingConnection: Sendable {
                 onConnected()
                 media.setConnected(true)
             case .state(.interrupted): media.setConnected(false)
-            case .state(.failed(let error)): throw ReconnectReason(error)
-            case .state(.closed): throw .broken("the Janus server closed the connection")
+            case .state(.failed(let error)): throw error
+            case .state(.closed):
+                throw ReconnectReason.broken("the Janus server closed the connection")
             case .state: break
-            case .hungUp(let reason): throw .broken(reason)
+            case .hungUp(let reason): throw ReconnectReason.broken(reason)
             case .changed: break
             }
             guard media.isAnnounced else { return }
-            if media.mayHaveVideo, media.videoCodec != codec { throw .recoded }
+            if media.mayHaveVideo, media.videoCodec != codec { throw ReconnectReason.recoded }
             let modes = media.modes
             // Before the connection is established, the other users would mistake the announcement
             // for a connection.
@@ -198,6 +190,6 @@ struct SendingConnection: Sendable {
                 "request": "configure", "descriptions": announced.descriptions,
             ])
         }
-        throw .over
+        throw ReconnectReason.over
     }
 }

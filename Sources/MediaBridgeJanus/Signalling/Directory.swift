@@ -3,30 +3,13 @@ internal import BridgeEngine
 /// The room's users and publications as reported by the server, and the part of them that was
 /// reported to the receiver. ``settle()`` returns the difference.
 struct Directory: Sendable {
-    /// A change to report to the receiver.
-    enum Change: Hashable, Sendable {
-        case joined(UserID)
-        case left(UserID, OfflineReason)
-        case published(TrackID, UserID)
-        case unpublished(TrackID, UserID)
-        case muted(Bool, TrackID, UserID)
-        case audioPublished(UserID)
-        case audioUnpublished(UserID)
-        case audioMuted(Bool, UserID)
-    }
-    private struct Announced {
-        /// Whether each track is muted.
-        var tracks: [TrackID: Bool] = [:]
-        /// Whether the audio is muted; `nil` if there is none.
-        var audio: Bool?
-    }
-
     /// This side's user, which is excluded.
     private let own: UserID
     private var users: Set<UserID> = []
     /// What is published now.
     private(set) var feeds: [FeedID: Feed] = [:]
-    private var announced: [UserID: Announced] = [:]
+    /// Whether each announced stream of each announced user is muted.
+    private var announced: [UserID: [ChannelStream: Bool]] = [:]
     /// Users that were present before the connection was interrupted, and may come back.
     private var missing: Set<UserID> = []
     /// Users that have announced that they are leaving.
@@ -89,17 +72,14 @@ struct Directory: Sendable {
     /// Whether a user is in the room or may come back, as reported to the receiver.
     func contains(_ user: UserID) -> Bool { announced[user] != nil }
 
-    /// Whether a track was reported to the receiver as published.
-    func hasAnnounced(_ track: TrackID, of user: UserID) -> Bool {
-        announced[user]?.tracks[track] != nil
+    /// Whether a stream was reported to the receiver as published.
+    func hasAnnounced(_ stream: ChannelStream, of user: UserID) -> Bool {
+        announced[user]?[stream] != nil
     }
 
-    /// Whether a user's audio was reported to the receiver as published.
-    func hasAnnouncedAudio(of user: UserID) -> Bool { announced[user]?.audio != nil }
-
     /// Returns the changes to report to the receiver now, in order.
-    mutating func settle() -> [Change] {
-        var changes: [Change] = []
+    mutating func settle() -> [MembershipEvent] {
+        var changes: [MembershipEvent] = []
         for user in announced.keys.sorted(by: { $0.name < $1.name })
         where !users.contains(user) && !missing.contains(user) {
             announced[user] = nil
@@ -110,43 +90,40 @@ struct Directory: Sendable {
         return changes
     }
 
-    private mutating func settle(_ user: UserID, _ changes: inout [Change]) {
-        var there = announced[user] ?? Announced()
+    private mutating func settle(_ user: UserID, _ changes: inout [MembershipEvent]) {
+        var there = announced[user] ?? [:]
         if announced[user] == nil { changes.append(.joined(user)) }
-        var tracks: [TrackID: Bool] = [:]
-        var audio: Bool?
+        var streams: [ChannelStream: Bool] = [:]
         for (id, feed) in feeds where id.user == user {
-            if let video = feed.video, video.isAnnounced { tracks[id.track] = video.mode == .muted }
-            if id.track == .main, let stream = feed.audio, stream.isAnnounced {
-                audio = stream.mode == .muted
+            for (stream, state) in [
+                (ChannelStream.video(id.track), feed.video), (.audio, feed.audio),
+            ] {
+                guard let state, state.isAnnounced, stream != .audio || id.track == .main else {
+                    continue
+                }
+                streams[stream] = state.mode == .muted
             }
         }
-        let isMissed = missing.contains(user)
-        for track in there.tracks.keys.sorted(by: { $0.number < $1.number })
-        where tracks[track] == nil && !isMissed {
-            there.tracks[track] = nil
-            changes.append(.unpublished(track, user))
-        }
-        for (track, isMuted) in tracks.sorted(by: { $0.key.number < $1.key.number }) {
-            let before = there.tracks.updateValue(isMuted, forKey: track)
-            if before == nil { changes.append(.published(track, user)) }
-            if before ?? false != isMuted { changes.append(.muted(isMuted, track, user)) }
-        }
-        switch (there.audio, audio) {
-        case (nil, let isMuted?):
-            changes.append(.audioPublished(user))
-            if isMuted { changes.append(.audioMuted(true, user)) }
-            there.audio = isMuted
-        case (_?, nil) where !isMissed:
-            changes.append(.audioUnpublished(user))
-            there.audio = nil
-        case (let before?, let isMuted?) where before != isMuted:
-            changes.append(.audioMuted(isMuted, user))
-            there.audio = isMuted
-        default: break
+        // Tracks by number, then audio.
+        for stream in Set(there.keys).union(streams.keys).sorted(by: { $0.place < $1.place }) {
+            let before = there[stream]
+            guard let isMuted = streams[stream] else {
+                if missing.contains(user) { continue }
+                there[stream] = nil
+                changes.append(.unpublished(stream, by: user))
+                continue
+            }
+            there[stream] = isMuted
+            if before == nil { changes.append(.published(stream, by: user)) }
+            if before ?? false != isMuted { changes.append(.muted(isMuted, stream, by: user)) }
         }
         announced[user] = there
     }
+}
+
+extension ChannelStream {
+    /// The place of the stream in the order of announcements.
+    fileprivate var place: Int { if case .video(let track) = self { track.number } else { .max } }
 }
 
 // MARK: - Publications

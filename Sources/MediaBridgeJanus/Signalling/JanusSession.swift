@@ -37,8 +37,7 @@ final class JanusSession: Sendable {
     }
 
     private struct Waiting {
-        let continuation: CheckedContinuation<Result<JanusMessage, JanusFailure>, Never>
-        let timer: OneShotTimer
+        let answer: Once<Result<JanusMessage, JanusFailure>>
         /// Whether `ack` is the answer.
         let endsWithAck: Bool
         /// Whether the answer is a new handle.
@@ -153,49 +152,32 @@ final class JanusSession: Sendable {
     func request(
         _ body: [String: JSONValue], endsWithAck: Bool = false, attaches: Bool = false
     ) async throws(JanusFailure) -> JanusMessage {
+        let answer = Once<Result<JanusMessage, JanusFailure>>()
         let transaction = try state.withLock { state throws(JanusFailure) in
             if let end = state.end { throw end }
+            if Task.isCancelled { throw Self.cancelled }
             guard state.waiting.count < limits.waitingRequests else {
                 throw JanusFailure(
                     .deadlineExceeded,
                     "\(state.waiting.count) requests are waiting for the Janus server")
             }
             state.lastTransaction += 1
-            return "\(state.lastTransaction)"
+            let transaction = "\(state.lastTransaction)"
+            state.waiting[transaction] = Waiting(
+                answer: answer, endsWithAck: endsWithAck, attaches: attaches)
+            send(body, transaction, &state)
+            return transaction
         }
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                start(body, transaction, endsWithAck, attaches, continuation)
-            }
-        } onCancel: {
-            finish(transaction, .failure(JanusFailure(.cancelled, "the request was cancelled")))
-        }
-        return try result.get()
+        answer.expire(after: limits.request)
+        if let result = await answer.value(isCancellable: true) { return try result.get() }
+        state.withLock { $0.waiting[transaction] = nil }
+        if Task.isCancelled { throw Self.cancelled }
+        throw JanusFailure(
+            .deadlineExceeded, "the Janus server did not answer within \(limits.request)")
     }
 
-    private func start(
-        _ body: [String: JSONValue], _ transaction: String, _ endsWithAck: Bool,
-        _ attaches: Bool,
-        _ continuation: CheckedContinuation<Result<JanusMessage, JanusFailure>, Never>
-    ) {
-        let limit = limits.request
-        let timer = OneShotTimer(after: limit) { [weak self] in
-            self?.finish(
-                transaction,
-                .failure(
-                    JanusFailure(
-                        .deadlineExceeded, "the Janus server did not answer within \(limit)")))
-        }
-        let failure: JanusFailure? = state.withLock { state in
-            if let end = state.end { return end }
-            if Task.isCancelled { return JanusFailure(.cancelled, "the request was cancelled") }
-            state.waiting[transaction] = Waiting(
-                continuation: continuation, timer: timer, endsWithAck: endsWithAck,
-                attaches: attaches)
-            send(body, transaction, &state)
-            return nil
-        }
-        if let failure { continuation.resume(returning: .failure(failure)) }
+    private static var cancelled: JanusFailure {
+        JanusFailure(.cancelled, "the request was cancelled")
     }
 
     /// Sends a request without waiting for an answer.
@@ -215,12 +197,6 @@ final class JanusSession: Sendable {
         if let token = state.token { body["token"] = .string(token) }
         if let id = state.id, body["session_id"] == nil { body["session_id"] = .number(id) }
         state.connection?.send(JSONValue.text(of: body))
-    }
-
-    private func finish(_ transaction: String, _ result: Result<JanusMessage, JanusFailure>) {
-        let waiting = state.withLock { $0.waiting.removeValue(forKey: transaction) }
-        waiting?.timer.cancel()
-        waiting?.continuation.resume(returning: result)
     }
 
     /// Ignores all further messages for a handle.
@@ -276,9 +252,7 @@ final class JanusSession: Sendable {
             }
             return waiting
         }
-        guard let waiting else { return }
-        waiting.timer.cancel()
-        waiting.continuation.resume(returning: Self.result(of: message))
+        waiting?.answer.resume(Self.result(of: message))
     }
 
     private static func result(of message: JanusMessage) -> Result<JanusMessage, JanusFailure> {
@@ -301,10 +275,7 @@ final class JanusSession: Sendable {
         }
         heartbeat?.cancel()
         connection?.close()
-        for one in waiting.values {
-            one.timer.cancel()
-            one.continuation.resume(returning: .failure(failure))
-        }
+        for one in waiting.values { one.answer.resume(.failure(failure)) }
         if isFirst { onEvent(.ended(failure)) }
     }
 }

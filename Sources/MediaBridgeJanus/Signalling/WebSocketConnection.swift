@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
@@ -358,43 +359,19 @@ struct ServerAddress: Hashable, Sendable {
 
     /// - Returns: `nil` if the text is not a WebSocket address.
     init?(_ text: String) {
-        guard let separator = text.firstRange(of: "://") else { return nil }
-        switch text[..<separator.lowerBound].lowercased() {
-        case "ws": isSecure = false
-        case "wss": isSecure = true
-        default: return nil
-        }
-        let rest = text[separator.upperBound...]
-        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        let authority = rest[..<end]
-        guard !authority.contains("@"),
-            !text.unicodeScalars.contains(where: { $0.value <= 32 || $0.value >= 127 })
+        guard let url = URLComponents(string: text, encodingInvalidCharacters: false),
+            let scheme = url.scheme?.lowercased(), ["ws", "wss"].contains(scheme),
+            let host = url.percentEncodedHost, !host.isEmpty, url.user == nil,
+            // A colon without a port.
+            text.split(separator: "/").dropFirst().first?.last != ":"
         else { return nil }
-        let tail = rest[end...].prefix { $0 != "#" }
-        path = tail.isEmpty ? "/" : tail.first == "/" ? String(tail) : "/" + tail
-        let (name, number): (Substring, Substring?)
-        if authority.first == "[" {
-            guard let close = authority.firstIndex(of: "]") else { return nil }
-            name = authority[authority.index(after: authority.startIndex)..<close]
-            let behind = authority[authority.index(after: close)...]
-            guard behind.isEmpty || behind.first == ":" else { return nil }
-            number = behind.isEmpty ? nil : behind.dropFirst()
-        } else {
-            let parts = authority.split(
-                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            name = parts[0]
-            number = parts.count > 1 ? parts[1] : nil
-        }
-        guard !name.isEmpty else { return nil }
-        host = String(name)
-        guard let number else {
-            port = isSecure ? 443 : 80
-            return
-        }
-        guard let port = Int(number), (1...65535).contains(port), number.first != "+" else {
-            return nil
-        }
-        self.port = port
+        isSecure = scheme == "wss"
+        self.host = host.first == "[" ? String(host.dropFirst().dropLast()) : host
+        port = url.port ?? (isSecure ? 443 : 80)
+        path =
+            (url.percentEncodedPath.isEmpty ? "/" : url.percentEncodedPath)
+            + (url.percentEncodedQuery.map { "?\($0)" } ?? "")
+        guard (1...65535).contains(port) else { return nil }
     }
 
     /// Host and port, as in the header `Host`.

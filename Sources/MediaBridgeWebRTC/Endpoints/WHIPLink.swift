@@ -162,35 +162,26 @@ final class WHIPLink: PeerConnectionObserver {
 
 // MARK: - Publications
 
-/// Sends encoded video frames over a link. Thread: any.
-final class WHIPVideoPublication: VideoPublication {
-    let carriesFrames = false
+/// Sends the encoded frames of one stream over a link. Thread: any.
+final class WHIPPublication: ChannelPublication {
+    let audioCodecs: Set<AudioCodec>
     private weak let link: WHIPLink?
 
-    init(over link: WHIPLink) { self.link = link }
-
-    var codecs: Set<VideoCodec> { link?.codecs ?? [] }
-
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .notEnabled }
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        link?.peer?.send(unit) ?? .notStarted
+    /// - Parameter audio: The codec of the audio; `nil` for the video.
+    init(audio: AudioCodec? = nil, over link: WHIPLink) {
+        audioCodecs = audio.map { [$0] } ?? []
+        self.link = link
     }
-    func end() {}
-}
 
-/// Sends encoded audio frames over a link. Thread: any.
-final class WHIPAudioPublication: AudioPublication {
-    let codecs: Set<AudioCodec> = [.opus]
-    let carriesFrames = false
-    private weak let link: WHIPLink?
-
-    init(over link: WHIPLink) { self.link = link }
-
+    var videoCodecs: Set<VideoCodec> { audioCodecs.isEmpty ? link?.codecs ?? [] : [] }
     var lossOfReceivers: Double { link?.peer?.soundLoss ?? 0 }
 
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .notEnabled }
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        link?.peer?.send(unit) ?? .notStarted
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
+        switch media {
+        case .unit(let unit): link?.peer?.send(unit) ?? .notStarted
+        case .audioUnit(let unit): link?.peer?.send(unit) ?? .notStarted
+        case .picture, .samples: .notEnabled
+        }
     }
     func setMuted(_ isMuted: Bool) {}
     func end() {}

@@ -171,11 +171,11 @@ public final class WHIPSink: VideoSink, Sendable {
         }
         if hasVideo {
             // Encoding starts when there is a receiver.
-            publisher.begin(WHIPVideoPublication(over: link), configuration.video)
+            publisher.begin(WHIPPublication(over: link), configuration.video)
             publisher.stateChanged(.paused)
         }
         if hasAudio {
-            publisher.beginAudio(WHIPAudioPublication(over: link), configuration.audio)
+            publisher.beginAudio(WHIPPublication(audio: .opus, over: link), configuration.audio)
         }
         link.begin()
     }

@@ -115,7 +115,7 @@ package struct RequestRefusal: Error {
     let text: String
     let fields: HTTPFields
 
-    init(_ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]) {
+    package init(_ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]) {
         self.status = status
         self.text = text
         self.fields = fields

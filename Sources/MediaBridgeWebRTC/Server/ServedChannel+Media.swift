@@ -4,7 +4,10 @@ internal import MediaCore
 // MARK: - Media for the viewers
 
 extension ServedChannel {
-    func publish(_ track: TrackID, feedback: any PublicationFeedback) -> any VideoPublication {
+    func publish(
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        guard case .video(let track) = stream, let feedback else { return publishAudio() }
         guard track == .main, !isOver else {
             let reason = "a server shares only the main track, not \(track)"
             queue.post { _ in
@@ -22,7 +25,7 @@ extension ServedChannel {
         return video
     }
 
-    func publishAudio() -> any AudioPublication {
+    private func publishAudio() -> any ChannelPublication {
         let audio = SharedAudio(in: self)
         let before = state.withLock { state in
             defer { state.audio = audio }
@@ -101,9 +104,9 @@ extension ServedChannel {
             guard state.announced == nil, !state.isOver else { return }
             state.announced = streams
             queue.post { receiver in
-                receiver.userJoined(user)
-                if streams.video { receiver.trackPublished(.main, by: user) }
-                if streams.audio { receiver.audioPublished(by: user) }
+                receiver.handle(.joined(user))
+                if streams.video { receiver.handle(.published(.video(.main), by: user)) }
+                if streams.audio { receiver.handle(.published(.audio, by: user)) }
             }
         }
     }
@@ -113,9 +116,9 @@ extension ServedChannel {
         guard let streams = session.state.withLock({ $0.announced }) else { return }
         let user = session.user
         queue.post { receiver in
-            if streams.video { receiver.trackUnpublished(.main, by: user) }
-            if streams.audio { receiver.audioUnpublished(by: user) }
-            receiver.userLeft(user, reason: reason)
+            if streams.video { receiver.handle(.unpublished(.video(.main), by: user)) }
+            if streams.audio { receiver.handle(.unpublished(.audio, by: user)) }
+            receiver.handle(.left(user, reason))
         }
     }
 
@@ -137,7 +140,7 @@ extension ServedChannel {
             }
             queue.post { receiver in
                 session.state.withLock { $0.video.delivered += 1 }
-                receiver.receive(unit, track: .main, from: user)
+                receiver.receive(.unit(unit), .video(.main), from: user)
             } unheard: {
                 session.state.withLock { $0.video.closed += 1 }
             }
@@ -159,7 +162,7 @@ extension ServedChannel {
             }
             queue.post { receiver in
                 session.state.withLock { $0.audio.delivered += 1 }
-                receiver.receive(unit, from: user)
+                receiver.receive(.audioUnit(unit), .audio, from: user)
             } unheard: {
                 session.state.withLock { $0.audio.closed += 1 }
             }
@@ -168,7 +171,7 @@ extension ServedChannel {
 
     // MARK: Requests of the engine
 
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         guard track == .main else { return }
         let session = state.withLock { state in
             state.demands[user] = .some(demand)

@@ -17,7 +17,7 @@ final class ServedChannel: ChannelMembership {
         var video: SharedVideo?
         var audio: SharedAudio?
         /// The engine's demands for the users' video.
-        var demands: [UserID: VideoDemand?] = [:]
+        var demands: [UserID: VideoLimit?] = [:]
         /// The counts of sessions and publications that have ended.
         var gone = ChannelStatistics()
         var number = 0
@@ -51,7 +51,7 @@ final class ServedChannel: ChannelMembership {
         self.configuration = configuration
         self.makePeer = makePeer
         self.timeline = timeline
-        queue = ReceiverQueue(receiver)
+        queue = ReceiverQueue(receiver, label: "mediabridge.webrtc.receiver")
     }
 
     deinit {
@@ -312,7 +312,7 @@ extension ServedChannel {
         announce(session)
         queue.post { receiver in
             session.state.withLock { $0.waitingMessages -= 1 }
-            receiver.receive(message, from: session.user)
+            receiver.handle(.message(message, from: session.user))
         } unheard: {
             session.state.withLock { $0.waitingMessages -= 1 }
         }
@@ -339,41 +339,5 @@ extension ServedChannel {
                     "cannot send the message: the peer has no data channel, or its queue is full",
                 advice: "a page that opens a data channel")
         }
-    }
-}
-
-// MARK: - ReceiverQueue
-
-/// Calls the receiver of a channel and the feedback of its publications, one call at a time and in
-/// order, on a serial queue. It makes no calls after ``release()``.
-///
-/// Thread: any.
-final class ReceiverQueue: Sendable {
-    private let receiver: HeldReceiver
-    private let queue = SerialQueue(label: "mediabridge.webrtc.receiver")
-
-    init(_ receiver: any ChannelReceiver) { self.receiver = HeldReceiver(receiver) }
-
-    /// Queues a call.
-    ///
-    /// - Parameters:
-    ///   - call: Calls the receiver.
-    ///   - unheard: Called instead if the receiver is released first.
-    func post(
-        _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
-        unheard: @escaping @Sendable () -> Void = {}
-    ) {
-        queue.async { [receiver] in
-            if !receiver.call(call) { unheard() }
-        }
-    }
-
-    /// Releases the receiver: no further call begins. A running call continues.
-    func release() { receiver.release() }
-
-    /// Returns when no call is running; at once in a task that was started by the running call.
-    func silence() async {
-        if receiver.isInOwnTurn { return }
-        await withCheckedContinuation { silent in queue.async { silent.resume() } }
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// The codec is that of the incoming frames. It is unknown before the first frame, so the engine is
 /// asked to send until that frame arrives, even without viewers.
-final class SharedVideo: VideoPublication {
+final class SharedVideo: ChannelPublication {
     private struct State {
         /// `nil` once the publication has ended.
         var feedback: (any PublicationFeedback)?
@@ -41,15 +41,14 @@ final class SharedVideo: VideoPublication {
         reportState()
     }
 
-    var codecs: Set<VideoCodec> { Self.codecs }
-    var carriesFrames: Bool { false }
+    var videoCodecs: Set<VideoCodec> { Self.codecs }
     /// The number of frames accepted from the engine, regardless of the number of receivers.
     var sent: Int { state.withLock { $0.sent } }
 
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition { .badFormat }
-
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard Self.codecs.contains(unit.codec) else { return .badFormat }
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
+        guard case .unit(let unit) = media, Self.codecs.contains(unit.codec) else {
+            return .badFormat
+        }
         let references = unit.references
         let (refusal, before) = state.withLock { state -> (FrameDisposition?, VideoCodec?) in
             guard state.feedback != nil else { return (.notStarted, nil) }
@@ -162,7 +161,7 @@ final class SharedVideo: VideoPublication {
 // MARK: - SharedAudio
 
 /// The engine's audio for the viewers: each frame goes to all of them.
-final class SharedAudio: AudioPublication {
+final class SharedAudio: ChannelPublication {
     private struct State {
         var isMuted = false
         var isOver = false
@@ -172,18 +171,15 @@ final class SharedAudio: AudioPublication {
 
     init(in channel: ServedChannel) { self.channel = channel }
 
-    var codecs: Set<AudioCodec> { [.opus] }
-    var carriesFrames: Bool { false }
+    var audioCodecs: Set<AudioCodec> { [.opus] }
 
     /// The loss of the viewer with the highest loss: protecting against it costs the others little.
     var lossOfReceivers: Double {
         (channel?.viewers ?? []).reduce(0) { max($0, $1.peer?.soundLoss ?? 0) }
     }
 
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition { .badFormat }
-
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard unit.codec == .opus else { return .badFormat }
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
+        guard case .audioUnit(let unit) = media, unit.codec == .opus else { return .badFormat }
         let state = self.state.withLock { $0 }
         guard !state.isOver else {
             return channel?.isOver == false ? .notStarted : .dropped(.closed)

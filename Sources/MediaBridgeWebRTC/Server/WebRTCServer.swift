@@ -1,5 +1,6 @@
 public import BridgeEngine
 package import MediaBasics
+internal import MediaBridge
 internal import Synchronization
 
 /// A WHEP and WHIP server for one engine: browsers and players watch what the engine publishes, and
@@ -62,7 +63,7 @@ public final class WebRTCServer: ChannelTransport {
     ///
     /// - Throws: `EngineError.Code/channelFull` if another engine is served;
     ///   `EngineError.Code/invalidArgument` for a user without a name.
-    public func join(
+    package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         try await PeerConnection.preparing { () throws(EngineError) in
@@ -99,6 +100,18 @@ public final class WebRTCServer: ChannelTransport {
 
     /// The connection counts of the senders, by name.
     public var senders: [UserID: PeerStatistics] { channel?.peers(.sender) ?? [:] }
+}
+
+extension MediaEngine {
+    /// Creates an engine whose channel is a server for browsers and players.
+    ///
+    /// - Parameters:
+    ///   - configuration: The engine's settings; the defaults suit a call.
+    ///   - transport: The server. It serves one engine at a time.
+    public init(configuration: Configuration = Configuration(), transport: WebRTCServer) {
+        self.init(
+            configuration: configuration, backend: GStreamerBackend(), transport: transport)
+    }
 }
 
 // MARK: - Configuration

@@ -96,19 +96,24 @@ struct HostCommand: AsyncParsableCommand {
         if open, secretFile != nil {
             throw ValidationError("--open and --secret-file cannot be combined")
         }
-        if let stunServer {
-            let parts = stunServer.split(separator: ":", omittingEmptySubsequences: false)
-            guard (1...2).contains(parts.count), !parts[0].isEmpty,
-                parts.count == 1 || UInt16(parts[1]) != nil
-            else { throw ValidationError("--stun must be HOST:PORT") }
+        if stunServer != nil, stunAddress == nil {
+            throw ValidationError("--stun must be HOST:PORT")
         }
+    }
+
+    private var stunAddress: (host: String, port: UInt16)? {
+        let parts = (stunServer ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count), !parts[0].isEmpty,
+            let port = parts.count == 1 ? 3478 : UInt16(parts[1])
+        else { return nil }
+        return (String(parts[0]), port)
     }
 
     func run() async throws {
         let secret =
             try secretFile.map(SecretFile.read)
             ?? (open || listen.isLocal ? nil : RandomToken.make())
-        let settings = JanusSettings(channels: channels, secret: secret, stunServer: stunServer)
+        let settings = JanusSettings(channels: channels, secret: secret, stunServer: stunAddress)
         let janus = JanusProgram(settings)
         let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
         let relay = WebSocketRelay(to: settings.socket, rules)
@@ -196,32 +201,29 @@ private struct ChannelPages {
     let rules: AccessRules
 
     func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
-        do throws(RequestRefusal) { try rules.checkOrigin(of: request) } catch {
+        do throws(RequestRefusal) { return try page(for: request) } catch {
             return error.response
         }
+    }
+
+    private func page(
+        for request: HTTPRequest
+    ) throws(RequestRefusal) -> (HTTPResponse, [UInt8]) {
+        try rules.checkOrigin(of: request)
         guard request.method == .get || request.method == .head else {
-            return reply(
-                .methodNotAllowed, "method not allowed; use: GET, HEAD\n", [.allow: "GET, HEAD"])
+            throw RequestRefusal(
+                .methodNotAllowed, "method not allowed; use: GET, HEAD", [.allow: "GET, HEAD"])
         }
         let path = request.path?.prefix { $0 != "?" && $0 != "#" }.dropFirst() ?? ""
         if path.isEmpty, channels.count == 1 {
-            return reply(.found, "", [.location: "/\(channels[0])"])
+            return (HTTPResponse(status: .found, headerFields: [.location: "/\(channels[0])"]), [])
         }
         guard channels.contains(String(path)) else {
-            return reply(.notFound, "channel not found\n")
+            throw RequestRefusal(.notFound, "channel not found")
         }
         let page = Page.filled(
             PackageResources.channel_html, title: String(path), asksForServers: false)
-        return reply(.ok, page, Page.fields)
-    }
-
-    private func reply(
-        _ status: HTTPResponse.Status, _ text: String, _ fields: HTTPFields = [:]
-    ) -> (HTTPResponse, [UInt8]) {
-        var fields = fields
-        if fields[.contentType] == nil { fields[.contentType] = "text/plain; charset=utf-8" }
-        fields[.xContentTypeOptions] = "nosniff"
-        return (HTTPResponse(status: status, headerFields: fields), Array(text.utf8))
+        return (HTTPResponse(status: .ok, headerFields: Page.fields), Array(page.utf8))
     }
 }
 

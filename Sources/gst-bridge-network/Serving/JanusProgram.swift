@@ -163,8 +163,8 @@ struct JanusSettings {
     let socket = "gst-bridge-janus-\(RandomToken.make())"
     /// The secret of the tokens. If it is set, every request and every channel needs a token.
     var secret: String?
-    /// The STUN server, `HOST:PORT`; `nil` for none.
-    var stunServer: String?
+    /// The STUN server; `nil` for none.
+    var stunServer: (host: String, port: UInt16)?
     /// The UDP ports for media.
     static let mediaPorts = 20000...20999
 
@@ -225,9 +225,7 @@ struct JanusSettings {
                 "    token_auth = true\n    token_auth_secret = \($0.quotedForSettings)\n"
             } ?? ""
         let stun = stunServer.map { server in
-            let parts = server.split(separator: ":", maxSplits: 1).map(String.init)
-            return "    stun_server = \(parts[0].quotedForSettings)\n"
-                + "    stun_port = \(parts.count > 1 ? parts[1] : "3478")\n"
+            "    stun_server = \(server.host.quotedForSettings)\n    stun_port = \(server.port)\n"
         }
         return """
             general: {

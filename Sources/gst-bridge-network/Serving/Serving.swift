@@ -1,7 +1,6 @@
 import ArgumentParser
 import BridgeCommands
 import MediaBridge
-import Synchronization
 
 /// The first reason to end a command that serves.
 final class EndOfServing: Sendable {
@@ -59,7 +58,7 @@ final class EndOfServing: Sendable {
                 self.note(.interrupt)
             } _: {
                 try await start()
-                let progress = ServingProgress(options.progress, line)
+                let progress = Progress(options.progress, line)
                 let reason = await wait(atMost: options.duration?.value)
                 await progress.end()
                 return reason
@@ -81,48 +80,6 @@ final class EndOfServing: Sendable {
         defer { timer.cancel() }
         for await reason in reasons { return reason }
         return .interrupt
-    }
-}
-
-// MARK: - Progress
-
-/// Prints a progress line each second while a command serves. On a terminal, each line overwrites
-/// the previous one.
-private struct ServingProgress {
-    private var task: Task<Void, Never>?
-    private let isTerminal = Terminal.isInteractive
-
-    init(_ mode: ProgressMode, _ line: @escaping @Sendable () async -> String) {
-        let isTerminal = self.isTerminal
-        guard mode == .always || mode == .auto && isTerminal else { return }
-        task = Task {
-            while (try? await Task.sleep(for: .seconds(1))) != nil {
-                let text = await line()
-                Terminal.write(isTerminal ? "\r\u{1B}[K\(text.printable)" : text.printable + "\n")
-            }
-        }
-    }
-
-    func end() async {
-        guard let task else { return }
-        task.cancel()
-        await task.value
-        if isTerminal { Terminal.write("\r\u{1B}[K") }
-    }
-}
-
-/// Measures how fast a count grows between two calls.
-final class RateOfCount: Sendable {
-    private let last = Mutex<(count: Int, time: ContinuousClock.Instant)?>(nil)
-
-    /// - Returns: The growth per second since the previous call; zero for the first call.
-    func note(_ count: Int) -> Double {
-        let now = ContinuousClock.now
-        return last.withLock { last in
-            defer { last = (count, now) }
-            guard let last, now > last.time else { return 0 }
-            return max(0, Double(count - last.count)) / ((now - last.time) / .seconds(1))
-        }
     }
 }
 

@@ -43,21 +43,20 @@ final class RoomReceiver: ChannelReceiver {
 
     func wait(for event: Event) async { await events.wait { $0.contains(event) } }
 
-    func userJoined(_ user: UserID) { note(.joined(user)) }
-    func userLeft(_ user: UserID, reason: OfflineReason) { note(.left(user, reason)) }
-    func trackPublished(_ track: TrackID, by user: UserID) { note(.published(track, user)) }
-    func trackUnpublished(_ track: TrackID, by user: UserID) { note(.unpublished(track, user)) }
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-    func receive(_ message: ChannelMessage, from user: UserID) {
-        note(.message(message.text, user))
-    }
-    func connectionChanged(_ connection: ChannelConnection) {
-        switch connection {
-        case .connected: note(.connected)
-        case .reconnecting(let attempt, let error): note(.reconnecting(attempt, error.code))
+    func handle(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let user): note(.joined(user))
+        case .left(let user, let reason): note(.left(user, reason))
+        case .published(.video(let track), let user): note(.published(track, user))
+        case .unpublished(.video(let track), let user): note(.unpublished(track, user))
+        case .published(.audio, _), .unpublished(.audio, _), .muted: break
+        case .message(let message, let user): note(.message(message.text, user))
+        case .connection(.connected): note(.connected)
+        case .connection(.reconnecting(let attempt, let error)):
+            note(.reconnecting(attempt, error.code))
+        case .disconnected(let error): note(.disconnected(error.code))
         }
     }
-    func disconnected(_ error: EngineError) { note(.disconnected(error.code)) }
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
         try renewal?(reason)
     }

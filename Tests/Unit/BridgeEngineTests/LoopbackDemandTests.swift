@@ -20,7 +20,7 @@ import Testing
         let ben = try await join("ben", ears, network, wantsAll: false)
         anna.publish(.main, feedback: feedback)
         #expect(anna.send(try frame(1), track: .main) == .accepted)
-        ben.membership.setDemand(VideoDemand(), .main, of: "anna")
+        ben.membership.setDemand(VideoLimit(), .main, of: "anna")
         #expect(anna.send(try frame(2), track: .main) == .accepted)
         ben.membership.setDemand(nil, .main, of: "anna")
         #expect(anna.send(try frame(3), track: .main) == .accepted)
@@ -37,7 +37,7 @@ import Testing
         let network = LoopbackNetwork()
         let ears = Ears()
         let ben = try await join("ben", ears, network, wantsAll: false)
-        ben.membership.setDemand(VideoDemand(), 3, of: "anna")
+        ben.membership.setDemand(VideoLimit(), 3, of: "anna")
         for time in 0..<2 {
             let anna = try await join("anna", Ears(), network)
             for track in [TrackID(3), 4] {
@@ -59,13 +59,13 @@ import Testing
         anna.publish(.main, feedback: feedback)
         let ben = try await join("ben", Ears(), network, wantsAll: false)
         let cleo = try await join("cleo", Ears(), network, wantsAll: false)
-        var demand = VideoDemand()
+        var demand = VideoLimit()
         demand.size = VideoSize(width: 320, height: 180)
         demand.frameRate = 10
         ben.membership.setDemand(demand, .main, of: "anna")
         demand.size = VideoSize(width: 640, height: 360)
         cleo.membership.setDemand(demand, .main, of: "anna")
-        cleo.membership.setDemand(VideoDemand(), .main, of: "anna")
+        cleo.membership.setDemand(VideoLimit(), .main, of: "anna")
         await cleo.leave()
         await ben.leave()
         await feedback.words.wait { $0.count >= 8 }
@@ -123,7 +123,7 @@ import Testing
         await feedback.words.wait { $0.last == "key frame" }
         send(4, isKey: true)
         ben.membership.setDemand(nil, .main, of: "anna")
-        ben.membership.setDemand(VideoDemand(), .main, of: "anna")
+        ben.membership.setDemand(VideoLimit(), .main, of: "anna")
         send(5, isKey: false)
         send(6, isKey: true)
         await ears.hears(.unit(6, .main, "anna"))

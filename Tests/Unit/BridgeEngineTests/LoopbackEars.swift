@@ -51,33 +51,31 @@ final class Ears: ChannelReceiver {
         onWord(word)
     }
 
-    func userJoined(_ user: UserID) { note(.joined(user)) }
-    func userLeft(_ user: UserID, reason: OfflineReason) { note(.left(user, reason)) }
-    func trackPublished(_ track: TrackID, by user: UserID) { note(.published(track, user)) }
-    func trackUnpublished(_ track: TrackID, by user: UserID) { note(.unpublished(track, user)) }
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
-        let frame = copy frame
-        note(.frame(Int(frame.milliseconds), track, user), frame)
+    func handle(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let user): note(.joined(user))
+        case .left(let user, let reason): note(.left(user, reason))
+        case .published(.video(let track), let user): note(.published(track, user))
+        case .unpublished(.video(let track), let user): note(.unpublished(track, user))
+        case .muted(let isMuted, .video(let track), let user): note(.muted(isMuted, track, user))
+        case .published(.audio, _), .unpublished(.audio, _), .muted(_, .audio, _): break
+        case .message(let message, let user): note(.message(message.text, user))
+        case .connection(.connected): note(.connected)
+        case .connection(.reconnecting(let attempt, _)): note(.reconnecting(attempt))
+        case .disconnected(let error): note(.disconnected(error.code))
+        }
     }
-    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
-        note(.unit(Int(unit.bytes.last ?? 0), track, user))
-    }
-    func trackMuted(_ isMuted: Bool, _ track: TrackID, by user: UserID) {
-        note(.muted(isMuted, track, user))
-    }
-    func receive(_ message: ChannelMessage, from user: UserID) {
-        note(.message(message.text, user))
-    }
-    func connectionChanged(_ connection: ChannelConnection) {
-        switch connection {
-        case .connected: note(.connected)
-        case .reconnecting(let attempt, _): note(.reconnecting(attempt))
+    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+        guard case .video(let track) = stream else { return }
+        switch media {
+        case .picture(let frame): note(.frame(Int(frame.milliseconds), track, user), frame)
+        case .unit(let unit): note(.unit(Int(unit.bytes.last ?? 0), track, user))
+        case .samples, .audioUnit: break
         }
     }
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
         tokens.withLock { $0.isEmpty ? nil : $0.removeFirst() }
     }
-    func disconnected(_ error: EngineError) { note(.disconnected(error.code)) }
 }
 
 extension [Ears.Word] {
@@ -123,7 +121,7 @@ extension [Ears.Word] {
 /// A member of a channel, with its publications by track.
 final class Member: Sendable {
     let membership: any ChannelMembership
-    private let publications = Mutex<[TrackID: any VideoPublication]>([:])
+    private let publications = Mutex<[TrackID: any ChannelPublication]>([:])
 
     init(_ membership: any ChannelMembership) { self.membership = membership }
 

@@ -94,7 +94,9 @@ import Testing
         private let late = Atomic<Int>(0)
         var framesAfterwards: Int { late.load(ordering: .relaxed) }
 
-        func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {
+        func receive(
+            _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+        ) {
             guard let membership = membership.withLock({ $0.take() }) else {
                 late.add(1, ordering: .relaxed)
                 return
@@ -107,11 +109,6 @@ import Testing
             left.wait()
             fled.continuation.yield()
         }
-        func userJoined(_ user: UserID) {}
-        func userLeft(_ user: UserID, reason: OfflineReason) {}
-        func trackPublished(_ track: TrackID, by user: UserID) {}
-        func trackUnpublished(_ track: TrackID, by user: UserID) {}
-        func disconnected(_ error: EngineError) {}
     }
 
     @Test func aReceiverMayLeaveFromInsideOfACall() async throws {

@@ -56,7 +56,7 @@ import Testing
             case 5: network.impair(impairment(seed + number))
             case 6: network.impair(nil)
             case 7: ben.membership.setDemand(nil, .main, of: "anna")
-            case 8, 9: ben.membership.setDemand(VideoDemand(), .main, of: "anna")
+            case 8, 9: ben.membership.setDemand(VideoLimit(), .main, of: "anna")
             case 10: anna.mute(true, .main)
             case 11, 12: anna.mute(false, .main)
             case 13:
@@ -141,16 +141,13 @@ import Testing
     func soundComesInOrder(_ seed: Int) async throws {
         final class Listener: ChannelReceiver {
             let times = Mutex<[MediaTime]>([])
-            func userJoined(_ user: UserID) {}
-            func userLeft(_ user: UserID, reason: OfflineReason) {}
-            func trackPublished(_ track: TrackID, by user: UserID) {}
-            func trackUnpublished(_ track: TrackID, by user: UserID) {}
-            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-            func receive(_ frame: consuming AudioFrame, from user: UserID) {
+            func receive(
+                _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+            ) {
+                guard case .samples(let frame) = media else { return }
                 let time = frame.runningTime ?? .zero
                 times.withLock { $0.append(time) }
             }
-            func disconnected(_ error: EngineError) {}
         }
         let network = LoopbackNetwork(timeline: time)
         network.impair(impairment(seed))

@@ -3,6 +3,25 @@ import Testing
 
 @testable import MediaBridgeJanus
 
+extension MembershipEvent: Equatable {
+    static func == (a: Self, b: Self) -> Bool { "\(a)" == "\(b)" }
+
+    static func published(_ track: TrackID, _ user: UserID) -> Self {
+        .published(.video(track), by: user)
+    }
+    static func unpublished(_ track: TrackID, _ user: UserID) -> Self {
+        .unpublished(.video(track), by: user)
+    }
+    static func muted(_ isMuted: Bool, _ track: TrackID, _ user: UserID) -> Self {
+        .muted(isMuted, .video(track), by: user)
+    }
+    static func audioPublished(_ user: UserID) -> Self { .published(.audio, by: user) }
+    static func audioUnpublished(_ user: UserID) -> Self { .unpublished(.audio, by: user) }
+    static func audioMuted(_ isMuted: Bool, _ user: UserID) -> Self {
+        .muted(isMuted, .audio, by: user)
+    }
+}
+
 /// How the server's notifications become callbacks of the receiver.
 struct DirectoryTests {
     private func publisher(

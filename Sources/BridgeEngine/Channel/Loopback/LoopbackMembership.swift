@@ -28,20 +28,14 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     func publish(
-        _ track: TrackID, feedback: any PublicationFeedback
-    ) -> any VideoPublication {
-        channel.perform { [slot] in $0.publish(track, feedback, from: slot) }
+        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+    ) -> any ChannelPublication {
+        channel.perform { [slot] in $0.publish(stream, feedback, from: slot) }
         return LoopbackPublication(
-            track, in: channel, from: slot, carriesFrames: network.carriesFrames)
+            stream, in: channel, from: slot, carriesFrames: network.carriesFrames)
     }
 
-    func publishAudio() -> any AudioPublication {
-        channel.perform { [slot] in $0.publishAudio(from: slot) }
-        return LoopbackAudioPublication(
-            in: channel, from: slot, carriesFrames: network.carriesFrames)
-    }
-
-    func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+    func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
         channel.perform { [slot] in $0.setDemand(demand, track, of: user, by: slot) }
     }
 
@@ -70,95 +64,55 @@ final class LoopbackMembership: ChannelMembership {
     var statistics: ChannelStatistics {
         var statistics = ChannelStatistics()
         statistics.sent = member.sent
-        statistics.outgoing = member.outgoing.frames
-        statistics.incoming = member.incoming.frames
-        statistics.outgoingAudio = member.outgoingAudio.frames
-        statistics.incomingAudio = member.incomingAudio.frames
+        statistics.outgoing = member.outgoing.video.frames
+        statistics.incoming = member.incoming.video.frames
+        statistics.outgoingAudio = member.outgoing.audio.frames
+        statistics.incomingAudio = member.incoming.audio.frames
         channel.statistics(of: slot, into: &statistics)
         return statistics
     }
 }
 
-/// The publication of a track in a loopback channel.
-final class LoopbackPublication: VideoPublication {
+/// The publication of a stream in a loopback channel.
+final class LoopbackPublication: ChannelPublication {
     let carriesReorderedUnits = true
-    private let track: TrackID
+    let carriesFrames: Bool
+    private let stream: ChannelStream
     private let channel: LoopbackChannel
     private let slot: Int
-    let carriesFrames: Bool
     private let isOver = Atomic<Bool>(false)
 
     init(
-        _ track: TrackID, in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool
+        _ stream: ChannelStream, in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool
     ) {
         self.carriesFrames = carriesFrames
-        self.track = track
+        self.stream = stream
         self.channel = channel
         self.slot = slot
     }
 
-    /// All codecs that have a name.
-    var codecs: Set<VideoCodec> { VideoCodec.named }
+    // All codecs that have a name.
+    var videoCodecs: Set<VideoCodec> { VideoCodec.named }
+    var audioCodecs: Set<AudioCodec> { AudioCodec.named }
 
-    func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+    func send(_ media: consuming ChannelMedia) -> FrameDisposition {
         guard !isOver.load(ordering: .relaxed) else { return .notStarted }
-        guard carriesFrames else { return .dropped(.badFormat) }
-        let frame = frame
-        return channel.perform { [slot, track] in $0.send(frame, track: track, from: slot) }
-    }
-
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
-        return channel.perform { [slot, track] in $0.send(unit, track: track, from: slot) }
+        switch media {
+        case .picture, .samples: guard carriesFrames else { return .dropped(.badFormat) }
+        case .unit, .audioUnit: break
+        }
+        let media = media
+        return channel.perform { [slot, stream] in $0.send(media, stream, from: slot) }
     }
 
     func setMuted(_ isMuted: Bool) {
         guard !isOver.load(ordering: .relaxed) else { return }
-        channel.perform { [slot, track] in $0.mute(isMuted, track, from: slot) }
+        channel.perform { [slot, stream] in $0.mute(isMuted, stream, from: slot) }
     }
 
     func end() {
         guard !isOver.exchange(true, ordering: .relaxed) else { return }
-        channel.perform { [slot, track] in $0.unpublish(track, from: slot) }
-    }
-}
-
-/// The publication of a user's audio in a loopback channel.
-final class LoopbackAudioPublication: AudioPublication {
-    private let channel: LoopbackChannel
-    private let slot: Int
-    let carriesFrames: Bool
-    private let isOver = Atomic<Bool>(false)
-
-    init(in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool) {
-        self.carriesFrames = carriesFrames
-        self.channel = channel
-        self.slot = slot
-    }
-
-    /// All codecs that have a name.
-    var codecs: Set<AudioCodec> { AudioCodec.named }
-
-    func send(_ frame: consuming AudioFrame) -> FrameDisposition {
-        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
-        guard carriesFrames else { return .dropped(.badFormat) }
-        let frame = frame
-        return channel.perform { [slot] in $0.send(frame, from: slot) }
-    }
-
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
-        return channel.perform { [slot] in $0.send(unit, from: slot) }
-    }
-
-    func setMuted(_ isMuted: Bool) {
-        guard !isOver.load(ordering: .relaxed) else { return }
-        channel.perform { [slot] in $0.muteAudio(isMuted, from: slot) }
-    }
-
-    func end() {
-        guard !isOver.exchange(true, ordering: .relaxed) else { return }
-        channel.perform { [slot] in $0.unpublishAudio(from: slot) }
+        channel.perform { [slot, stream] in $0.unpublish(stream, from: slot) }
     }
 }
 
@@ -173,10 +127,8 @@ final class LoopbackMember: Sendable {
     private let receiver: HeldReceiver
     private let queue: SerialQueue
     /// Totals over all users that were ever in the channel.
-    let outgoing = FrameTally()
-    let incoming = FrameTally()
-    let outgoingAudio = FrameTally()
-    let incomingAudio = FrameTally()
+    let outgoing = ChannelTallies()
+    let incoming = ChannelTallies()
     private let sentCount = Atomic<Int>(0)
 
     /// - Parameter depth: The maximum number of frames that wait for the receiver.
@@ -189,11 +141,8 @@ final class LoopbackMember: Sendable {
         // Each member has its own queue: a receiver that blocks does not block the others.
         queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
         mailbox = Mailbox(depth: depth, on: queue, of: timeline) { item in
-            guard receiver.call({ item.deliver(to: $0) }) else {
-                item.tally?.count(.closed)
-                return
-            }
-            if case .disconnected = item { receiver.release() }
+            guard receiver.call({ item.deliver(to: $0) }) else { return item.count(\.closed) }
+            if case .event(.disconnected) = item { receiver.release() }
         }
     }
 
@@ -207,14 +156,10 @@ final class LoopbackMember: Sendable {
     /// Discards the queued items, and releases the receiver after the running callback.
     func turnAway() {
         receiver.release()
-        for item in mailbox.abandonedItems() { item.tally?.count(.closed) }
+        for item in mailbox.abandonedItems() { item.count(\.closed) }
     }
 
     /// Returns when no callback is running; immediately in a task that the running callback has
     /// started.
-    func silence() async {
-        if receiver.isInOwnTurn { return }
-        // The queue is serial, so this block runs after the callback.
-        await withCheckedContinuation { silent in queue.async { silent.resume() } }
-    }
+    func silence() async { await receiver.silence(on: queue) }
 }

@@ -10,12 +10,10 @@ internal import Synchronization
 /// come after the event that announces the track and before the event that ends it. Thread: any.
 ///
 /// ```swift
-/// let network = LoopbackNetwork.shared
-/// let request = ChannelRequest(channel: "room", userID: "anna")
-/// let anna = try await network.join(request, receiver: receiver)
-/// let publication = anna.publish(.main, feedback: feedback)
-/// publication.send(frame)
-/// await anna.leave()
+/// let network = LoopbackNetwork()
+/// let (anna, ben) = (MediaEngine(transport: network), MediaEngine(transport: network))
+/// try await anna.joinChannel("room", userID: "anna")
+/// try await ben.joinChannel("room", userID: "ben", role: .audience)
 /// ```
 public final class LoopbackNetwork: ChannelTransport {
     /// The network that engines use by default.
@@ -106,7 +104,7 @@ public final class LoopbackNetwork: ChannelTransport {
     ///   ``EngineError/Code/userIDTaken``, ``EngineError/Code/channelFull``,
     ///   ``EngineError/Code/unreachable``, the error that the ``TokenVerifier`` throws, and
     ///   ``EngineError/Code/disconnected`` in a task that is cancelled.
-    public func join(
+    package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
         let validity = try check(request)
@@ -189,13 +187,7 @@ public final class LoopbackNetwork: ChannelTransport {
                 .disconnected, message: "joining channel \(request.channel) was cancelled",
                 underlying: CancellationError())
         }
-        guard !request.channel.isEmpty else {
-            throw EngineError(.invalidArgument, message: "the channel name is empty")
-        }
-        guard !request.userID.name.isEmpty else {
-            throw EngineError(
-                .invalidArgument, message: "the user ID for channel \(request.channel) is empty")
-        }
+        try request.checkNames()
         guard state.withLock({ $0.isReachable }) else {
             throw EngineError(
                 .unreachable, message: "the network of channel \(request.channel) is unreachable")
@@ -226,7 +218,7 @@ extension LoopbackNetwork {
         state.withLock { $0.isReachable = isReachable }
     }
 
-    /// Cuts a user's connection: the user gets ``ChannelReceiver/connectionChanged(_:)``, frames
+    /// Cuts a user's connection: the user gets ``EngineEvent/connectionChanged(_:)``, frames
     /// from and to it are lost, and events are held back. The user is removed after ``patience``.
     ///
     /// - Returns: False if there is no such user in the channel.
@@ -247,19 +239,28 @@ extension LoopbackNetwork {
             channel.perform { $0.heal(slot) }
             return true
         }
-        let original = member.request
         Task { [weak channel] in
-            do throws(EngineError) {
-                var fresh = original
-                fresh.token = try await member.token(for: .reconnecting) ?? original.token
-                _ = try verifier(fresh)
-                channel?.perform { $0.heal(slot) }
-            } catch {
-                guard let channel else { return }
-                self.change(channel, named: name) { $0.expel(slot, error, reason: .dropped) }
+            guard let channel else { return }
+            await renew(.reconnecting, member.request, verifier, member, in: channel, at: slot) {
+                (_, _) in channel.perform { $0.heal(slot) }
             }
         }
         return true
+    }
+
+    /// Asks a member for a token and checks it. Removes the member if the token is not valid.
+    private func renew(
+        _ reason: TokenReason, _ request: ChannelRequest, _ verifier: TokenVerifier?,
+        _ member: LoopbackMember, in channel: LoopbackChannel, at slot: Int,
+        then body: (ChannelRequest, Duration?) -> Void
+    ) async {
+        var request = request
+        do throws(EngineError) {
+            request.token = try await member.token(for: reason) ?? request.token
+            body(request, try verifier?(request))
+        } catch {
+            change(channel, named: request.channel) { $0.expel(slot, error, reason: .dropped) }
+        }
     }
 
     /// Removes a user. The last event of the user is ``EngineError/Code/kicked``; the other users
@@ -308,16 +309,8 @@ extension LoopbackNetwork {
         channel.after(wait) { [weak self, weak member] channel in
             Task { [weak self, weak member, weak channel] in
                 guard let self, let member, let channel else { return }
-                var fresh = request
-                do throws(EngineError) {
-                    fresh.token = try await member.token(for: .expiring) ?? request.token
-                    let validity = try verifier?(fresh)
-                    self.watchToken(
-                        of: fresh, validFor: validity, member, in: channel, at: slot)
-                } catch {
-                    self.change(channel, named: request.channel) {
-                        $0.expel(slot, error, reason: .dropped)
-                    }
+                await self.renew(.expiring, request, verifier, member, in: channel, at: slot) {
+                    self.watchToken(of: $0, validFor: $1, member, in: channel, at: slot)
                 }
             }
         }

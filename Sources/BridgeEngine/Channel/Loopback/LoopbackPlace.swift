@@ -2,10 +2,10 @@ internal import MediaCore
 
 /// A member's place in a loopback channel. Only for use under the channel's lock.
 struct LoopbackPlace {
-    /// A track that the member has announced.
-    struct Track {
-        let id: TrackID
-        let feedback: any PublicationFeedback
+    /// A stream that the member has announced.
+    struct Publication {
+        let stream: ChannelStream
+        let feedback: (any PublicationFeedback)?
         var isMuted = false
         /// The sending state that was last reported to the publisher; `nil` before the first
         /// report.
@@ -15,13 +15,11 @@ struct LoopbackPlace {
     let member: LoopbackMember
     /// Whether the member wants the tracks for which it has no demand.
     let wantsAll: Bool
-    var tracks: [Track] = []
-    var hasAudio = false
-    var isAudioMuted = false
+    var publications: [Publication] = []
     /// One route to each of the other members.
     var routes: [LoopbackRoute] = []
     /// The member's demands for tracks of others; a `nil` value means that the track is not wanted.
-    var demands: [LoopbackRoster.UserTrack: VideoDemand?] = [:]
+    var demands: [EngineStatistics.RemoteTrack: VideoLimit?] = [:]
     /// Set while the member's connection is cut.
     var outage: Outage?
 
@@ -40,27 +38,24 @@ struct LoopbackPlace {
         }
 
         /// Events for the member.
-        var inbox: [LoopbackItem] = []
+        var inbox: [MembershipEvent] = []
         /// Events from the member to others.
-        var outbox: [(slots: [Int], word: LoopbackItem)] = []
+        var outbox: [(slots: [Int], word: MembershipEvent)] = []
     }
 
-    func place(of track: TrackID) -> Int? { tracks.firstIndex { $0.id == track } }
+    func place(of stream: ChannelStream) -> Int? {
+        publications.firstIndex { $0.stream == stream }
+    }
 
     /// Returns the member's demand for a track; `nil` if the track is not wanted.
-    func demand(_ track: TrackID, of user: UserID) -> VideoDemand? {
+    func demand(_ track: TrackID, of user: UserID) -> VideoLimit? {
         if let said = demands[.init(user: user, track: track)] { return said }
-        return wantsAll ? VideoDemand() : nil
+        return wantsAll ? VideoLimit() : nil
     }
 }
 
 /// The path from one member to another. Only for use under the channel's lock.
 final class LoopbackRoute {
-    /// A sequence of items whose order is preserved in transit.
-    enum Stream: Hashable {
-        case video(TrackID)
-        case audio
-    }
     /// The items of a stream between sending and delivery.
     struct Order {
         /// Distinguishes this stream from an earlier one of the same track.
@@ -70,23 +65,22 @@ final class LoopbackRoute {
     }
     let slot: Int
     let member: LoopbackMember
-    let tally: FrameTally
-    let audio: FrameTally
+    let tallies: ChannelTallies
     /// The tracks that the receiver does not want.
-    var unwanted: Set<TrackID> = []
+    var unwanted: Set<ChannelStream> = []
     /// The receiver's reference chain of each track that consists of units.
-    var chains: [TrackID: ReferenceChain] = [:]
+    var chains: [ChannelStream: ReferenceChain] = [:]
     /// When a key frame was last requested from the sender.
-    var asked: [TrackID: Duration] = [:]
+    var asked: [ChannelStream: Duration] = [:]
     /// Set once the network has been impaired.
     var link: LossyLink?
-    var orders: [Stream: Order] = [:]
+    var orders: [ChannelStream: Order] = [:]
     /// The number of frames in transit.
-    var onTheWay: [Stream: Int] = [:]
+    var onTheWay: [ChannelStream: Int] = [:]
     /// Whether the connection of the sender or of the receiver is cut.
     var isCut = false
     /// The jitter of the arrived items of each stream.
-    private(set) var jitter: [Stream: Jitter] = [:]
+    private(set) var jitter: [ChannelStream: Jitter] = [:]
 
     /// The mean deviation of the transit time (RFC 3550, section 6.4.1).
     struct Jitter {
@@ -105,8 +99,7 @@ final class LoopbackRoute {
     init(from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int) {
         self.slot = slot
         member = receiver
-        tally = FrameTally(addingTo: sender.outgoing, receiver.incoming)
-        audio = FrameTally(addingTo: sender.outgoingAudio, receiver.incomingAudio)
+        tallies = ChannelTallies(addingTo: sender.outgoing, receiver.incoming)
     }
 
     /// The number of video frames in transit.
@@ -115,7 +108,7 @@ final class LoopbackRoute {
     }
 
     /// Records the transit time of a frame.
-    func note(transit: Duration, of stream: Stream) {
+    func note(transit: Duration, of stream: ChannelStream) {
         jitter[stream, default: Jitter()].note(transit)
     }
 
@@ -125,13 +118,12 @@ final class LoopbackRoute {
     }
 
     /// Ends a stream. Items that wait for a lost item are discarded.
-    func end(_ stream: Stream, _ deferred: inout DeferredActions) {
+    func end(_ stream: ChannelStream, _ deferred: inout DeferredActions) {
         for item in orders[stream]?.arrived.removeAll() ?? [] {
-            item.tally?.count(.closed)
+            item.count(\.closed)
             deferred.note(released: item)
         }
-        orders[stream] = nil
-        if case .video(let track) = stream { (chains[track], asked[track]) = (nil, nil) }
+        (orders[stream], chains[stream], asked[stream]) = (nil, nil, nil)
     }
 
     /// Ends all streams.

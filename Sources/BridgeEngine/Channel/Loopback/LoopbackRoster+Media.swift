@@ -14,7 +14,7 @@ extension LoopbackRoster {
     struct Flight: Sendable {
         let from: Int
         let to: Int
-        let stream: LoopbackRoute.Stream
+        let stream: ChannelStream
         /// Distinguishes consecutive streams of the same name.
         let order: Int
         let number: Int
@@ -22,60 +22,24 @@ extension LoopbackRoster {
         let sent: Duration
     }
 
+    /// Sends media to the members that want it. Audio does not count towards the video depth and
+    /// does not evict video. At most `audioDepth` audio frames of one sender wait for a receiver;
+    /// further frames are dropped. If too many video units wait for a receiver, further units are
+    /// dropped up to the next key frame. Queued units are not evicted, because later units refer to
+    /// them.
     mutating func send(
-        _ frame: VideoFrame, track: TrackID, from slot: Int
-    ) -> FrameDisposition {
-        send(track, from: slot, byteCount: 0) {
-            .frame(frame, track, $0.tally, from: $1)
-        }
-    }
-
-    /// Sends an encoded unit. If too many units wait for a receiver, further units are dropped up
-    /// to the next key frame. Queued units are not evicted, because later units refer to them.
-    mutating func send(
-        _ unit: EncodedVideoFrame, track: TrackID, from slot: Int
-    ) -> FrameDisposition {
-        send(track, from: slot, byteCount: unit.byteCount) {
-            .unit(unit, track, $0.tally, from: $1)
-        }
-    }
-
-    private mutating func send(
-        _ track: TrackID, from slot: Int, byteCount: Int,
-        _ item: (LoopbackRoute, UserID) -> LoopbackItem
+        _ media: ChannelMedia, _ stream: ChannelStream, from slot: Int
     ) -> FrameDisposition {
         guard let place = places[slot] else { return .dropped(.closed) }
-        guard let index = place.place(of: track) else { return .notStarted }
-        guard !place.tracks[index].isMuted else { return .dropped(.muted) }
-        place.member.countSent()
-        for route in place.routes where !route.unwanted.contains(track) {
-            route.tally.countSent()
-            pass(item(route, place.member.user), byteCount, .video(track), from: slot, on: route)
-        }
-        return .accepted
-    }
-
-    /// Sends an audio frame. Audio frames do not count towards the video depth and do not evict
-    /// video frames. At most `audioDepth` frames of one sender wait for a receiver; further frames
-    /// are dropped.
-    mutating func send(_ frame: AudioFrame, from slot: Int) -> FrameDisposition {
-        sendAudio(from: slot, byteCount: 0) { .audio(frame, $0, from: $1) }
-    }
-
-    mutating func send(_ unit: EncodedAudioFrame, from slot: Int) -> FrameDisposition {
-        sendAudio(from: slot, byteCount: unit.byteCount) { .audioUnit(unit, $0, from: $1) }
-    }
-
-    private mutating func sendAudio(
-        from slot: Int, byteCount: Int, _ item: (FrameTally, UserID) -> LoopbackItem
-    ) -> FrameDisposition {
-        guard let place = places[slot] else { return .dropped(.closed) }
-        guard place.hasAudio else { return .notStarted }
-        guard !place.isAudioMuted else { return .dropped(.muted) }
-        for route in place.routes {
-            route.audio.countSent()
+        guard let index = place.place(of: stream) else { return .notStarted }
+        guard !place.publications[index].isMuted else { return .dropped(.muted) }
+        if stream != .audio { place.member.countSent() }
+        for route in place.routes where !route.unwanted.contains(stream) {
+            let tally = route.tallies[stream]
+            tally.count(\.sent)
             pass(
-                item(route.audio, place.member.user), byteCount, .audio, from: slot, on: route)
+                .media(media, stream, tally, from: place.member.user), media.byteCount, stream,
+                from: slot, on: route)
         }
         return .accepted
     }
@@ -83,7 +47,7 @@ extension LoopbackRoster {
     // MARK: On the way
 
     private mutating func pass(
-        _ item: LoopbackItem, _ byteCount: Int, _ stream: LoopbackRoute.Stream, from slot: Int,
+        _ item: LoopbackItem, _ byteCount: Int, _ stream: ChannelStream, from slot: Int,
         on route: LoopbackRoute
     ) {
         guard route.link != nil || route.isCut else {
@@ -94,39 +58,41 @@ extension LoopbackRoster {
         let number = order.sent
         order.sent += 1
         guard !route.isCut, let time = route.link?.send(byteCount, at: timeline.now) else {
-            item.tally?.count(.lost)
+            item.count(\.lost)
             return
         }
         route.onTheWay[stream, default: 0] += 1
-        deferred.note(
-            after: time,
-            .arrival(
-                Flight(
-                    from: slot, to: route.slot, stream: stream, order: order.number,
-                    number: number, item: item, sent: timeline.now)))
+        let flight = Flight(
+            from: slot, to: route.slot, stream: stream, order: order.number, number: number,
+            item: item, sent: timeline.now)
+        deferred.note(after: time) {
+            item.count(\.closed)
+        } _: {
+            $0.arrive(flight)
+        }
     }
 
     mutating func arrive(_ flight: Flight) {
         let route = route(of: flight)
         route?.onTheWay[flight.stream, default: 0] -= 1
         guard let route, route.orders[flight.stream]?.number == flight.order else {
-            flight.item.tally?.count(.closed)
+            flight.item.count(\.closed)
             return
         }
         guard !route.isCut else {
-            flight.item.tally?.count(.lost)
+            flight.item.count(\.lost)
             return
         }
         route.note(transit: timeline.now - flight.sent, of: flight.stream)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
-            flight.item.tally?.count(.lost)
+            flight.item.count(\.lost)
             return
         }
         deliver(next, flight, on: route)
         if route.orders[flight.stream]?.arrived.isWaiting == true {
             let patience = route.link?.impairment.patience ?? .zero
-            deferred.note(after: patience, .givingUp(flight))
+            deferred.note(after: patience) { $0.giveUp(before: flight) }
         }
     }
 
@@ -149,12 +115,8 @@ extension LoopbackRoster {
             switch next {
             case .item(let item): deliver(item, from: flight.from, on: route)
             case .gap:
-                guard case .video(let track) = flight.stream, var chain = route.chains[track] else {
-                    continue
-                }
-                _ = chain.lose()
-                route.chains[track] = chain
-                askForKeyFrame(track, of: flight.from, on: route)
+                guard route.chains[flight.stream]?.lose() != nil else { continue }
+                askForKeyFrame(flight.stream, of: flight.from, on: route)
             }
         }
     }
@@ -164,35 +126,37 @@ extension LoopbackRoster {
     private mutating func deliver(
         _ item: LoopbackItem, from slot: Int, on route: LoopbackRoute
     ) {
-        switch item {
-        case .unit(let unit, let track, let tally, _):
-            var chain = route.chains[track] ?? ReferenceChain()
-            defer { route.chains[track] = chain }
+        guard case .media(let media, let stream, let tally, _) = item else { return }
+        switch media {
+        case .unit(let unit):
+            var chain = route.chains[stream] ?? ReferenceChain()
+            defer { route.chains[stream] = chain }
             let isUsable = chain.admits(unit.references)
             let hasRoom = tally.frames.waiting <= Self.unitDepth + route.framesOnTheWay
             guard isUsable, hasRoom else {
-                if isUsable { tally.count(.evicted) } else { tally.count(.needingKeyFrame) }
+                if isUsable { tally.count(\.evicted) } else { tally.count(\.needingKeyFrame) }
                 deferred.note(released: item)
                 _ = chain.lose()
-                return askForKeyFrame(track, of: slot, on: route)
+                return askForKeyFrame(stream, of: slot, on: route)
             }
-            if unit.references == .none { route.asked[track] = nil }
+            if unit.references == .none { route.asked[stream] = nil }
             place(item, .keep, on: route)
-        case .audio(_, let tally, _), .audioUnit(_, let tally, _):
+        case .samples, .audioUnit:
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
-                tally.count(.evicted)
+                tally.count(\.evicted)
                 return deferred.note(released: item)
             }
             place(item, .keep, on: route)
-        default: place(item, .evictOldest, on: route)
+        case .picture: place(item, .evictOldest, on: route)
         }
     }
+
     private mutating func place(
         _ item: LoopbackItem, _ whenFull: Mailbox<LoopbackItem>.WhenFull, on route: LoopbackRoute
     ) {
         let placement = route.member.mailbox.place(item, whenFull: whenFull)
         if placement.verdict == .closed {
-            item.tally?.count(.closed)
+            item.count(\.closed)
             deferred.note(released: item)
         }
         deferred.note(placement, for: route.member)
@@ -200,26 +164,26 @@ extension LoopbackRoster {
 
     /// Requests a key frame from the publisher of a track, unless one was requested just before.
     private mutating func askForKeyFrame(
-        _ track: TrackID, of slot: Int, on route: LoopbackRoute
+        _ stream: ChannelStream, of slot: Int, on route: LoopbackRoute
     ) {
         let now = timeline.now
-        if let last = route.asked[track], now - last < Self.keyFrameInterval { return }
-        route.asked[track] = now
+        if let last = route.asked[stream], now - last < Self.keyFrameInterval { return }
+        route.asked[stream] = now
         guard let delay = route.link?.impairment.delay, delay > .zero else {
-            return keyFrameNeeded(track, of: slot)
+            return keyFrameNeeded(stream, of: slot)
         }
-        deferred.note(after: delay, .keyFrameNeeded(track, slot: slot))
+        deferred.note(after: delay) { $0.keyFrameNeeded(stream, of: slot) }
     }
 
     mutating func requestKeyFrame(_ track: TrackID, of user: UserID, by slot: Int) {
         guard let sender = self.slot(of: user),
             let route = places[sender]?.routes.first(where: { $0.slot == slot }), !route.isCut
         else { return }
-        askForKeyFrame(track, of: sender, on: route)
+        askForKeyFrame(.video(track), of: sender, on: route)
     }
 
-    mutating func keyFrameNeeded(_ track: TrackID, of slot: Int) {
-        guard let place = places[slot], let index = place.place(of: track) else { return }
-        put(.feedback(place.tracks[index].feedback, .keyFrameNeeded), before: place.member)
+    mutating func keyFrameNeeded(_ stream: ChannelStream, of slot: Int) {
+        guard let place = places[slot], let index = place.place(of: stream) else { return }
+        tell(place.publications[index], of: place.member) { $0.keyFrameNeeded() }
     }
 }

@@ -4,11 +4,6 @@ internal import MediaCore
 /// The members of a loopback channel, and the events that they get of each other. All changes are
 /// made under the channel's lock, so that all members receive all events in the same order.
 struct LoopbackRoster {
-    struct UserTrack: Hashable {
-        let user: UserID
-        let track: TrackID
-    }
-
     /// The maximum number of events that wait for one receiver; waiting audio frames count too.
     /// Events are never evicted, so a member with more waiting events is removed.
     private static let maximumWaitingEvents = 4096
@@ -55,13 +50,10 @@ struct LoopbackRoster {
         for (slot, other) in places.sorted(by: { $0.key < $1.key }) {
             let user = other.member.user
             put(.joined(user), before: newcomer)
-            for track in other.tracks {
-                put(.published(track.id, user), before: newcomer)
-                if track.isMuted { put(.muted(true, track.id, user), before: newcomer) }
-            }
-            if other.hasAudio {
-                put(.audioPublished(user), before: newcomer)
-                if other.isAudioMuted { put(.audioMuted(true, user), before: newcomer) }
+            for publication in other.publications {
+                let stream = publication.stream
+                put(.published(stream, by: user), before: newcomer)
+                if publication.isMuted { put(.muted(true, stream, by: user), before: newcomer) }
             }
             place.routes.append(makeRoute(from: newcomer, lastSlot, to: other.member, slot))
             let back = makeRoute(from: other.member, slot, to: newcomer, lastSlot)
@@ -74,7 +66,9 @@ struct LoopbackRoster {
         places[lastSlot] = place
         tell(place.routes, .joined(newcomer.user))
         for (slot, other) in places where slot != lastSlot {
-            for track in other.tracks { applyDemands(for: track.id, of: slot) }
+            for publication in other.publications {
+                applyDemands(for: publication.stream, of: slot)
+            }
         }
         return lastSlot
     }
@@ -98,87 +92,67 @@ struct LoopbackRoster {
         for slot in places.keys { end(slot, error) }
     }
 
-    // MARK: Tracks
+    // MARK: Streams
 
     mutating func publish(
-        _ track: TrackID, _ feedback: any PublicationFeedback, from slot: Int
+        _ stream: ChannelStream, _ feedback: (any PublicationFeedback)?, from slot: Int
     ) {
-        guard let place = places[slot], place.place(of: track) == nil else { return }
-        places[slot]?.tracks.append(.init(id: track, feedback: feedback))
-        say(.published(track, place.member.user), from: slot)
-        applyDemands(for: track, of: slot)
+        guard let place = places[slot], place.place(of: stream) == nil else { return }
+        places[slot]?.publications.append(.init(stream: stream, feedback: feedback))
+        say(.published(stream, by: place.member.user), from: slot)
+        applyDemands(for: stream, of: slot)
     }
 
-    mutating func unpublish(_ track: TrackID, from slot: Int) {
-        guard let place = places[slot], let index = place.place(of: track) else { return }
-        places[slot]?.tracks.remove(at: index)
-        deferred.note(ended: place.tracks[index].feedback)
-        for route in place.routes { route.end(.video(track), &deferred) }
-        say(.unpublished(track, place.member.user), from: slot)
+    mutating func unpublish(_ stream: ChannelStream, from slot: Int) {
+        guard let place = places[slot], let index = place.place(of: stream) else { return }
+        places[slot]?.publications.remove(at: index)
+        deferred.note(ended: place.publications[index].feedback)
+        for route in place.routes { route.end(stream, &deferred) }
+        say(.unpublished(stream, by: place.member.user), from: slot)
     }
 
-    mutating func mute(_ isMuted: Bool, _ track: TrackID, from slot: Int) {
-        guard let place = places[slot], let index = place.place(of: track),
-            place.tracks[index].isMuted != isMuted
+    mutating func mute(_ isMuted: Bool, _ stream: ChannelStream, from slot: Int) {
+        guard let place = places[slot], let index = place.place(of: stream),
+            place.publications[index].isMuted != isMuted
         else { return }
-        places[slot]?.tracks[index].isMuted = isMuted
-        // Items in transit are discarded, and the stream begins with a key frame after the pause.
-        for route in place.routes { route.end(.video(track), &deferred) }
-        say(.muted(isMuted, track, place.member.user), from: slot)
-        tellPublisher(of: track, at: slot)
-    }
-
-    mutating func publishAudio(from slot: Int) {
-        guard let place = places[slot], !place.hasAudio else { return }
-        places[slot]?.hasAudio = true
-        places[slot]?.isAudioMuted = false
-        say(.audioPublished(place.member.user), from: slot)
-    }
-
-    mutating func unpublishAudio(from slot: Int) {
-        guard let place = places[slot], place.hasAudio else { return }
-        places[slot]?.hasAudio = false
-        for route in place.routes { route.end(.audio, &deferred) }
-        say(.audioUnpublished(place.member.user), from: slot)
-    }
-
-    mutating func muteAudio(_ isMuted: Bool, from slot: Int) {
-        guard let place = places[slot], place.hasAudio, place.isAudioMuted != isMuted else {
-            return
-        }
-        places[slot]?.isAudioMuted = isMuted
-        for route in place.routes { route.end(.audio, &deferred) }
-        say(.audioMuted(isMuted, place.member.user), from: slot)
+        places[slot]?.publications[index].isMuted = isMuted
+        // Items in transit are discarded, and video begins with a key frame after the pause.
+        for route in place.routes { route.end(stream, &deferred) }
+        say(.muted(isMuted, stream, by: place.member.user), from: slot)
+        tellPublisher(of: stream, at: slot)
     }
 
     // MARK: Demand
 
     mutating func setDemand(
-        _ demand: VideoDemand?, _ track: TrackID, of user: UserID, by slot: Int
+        _ demand: VideoLimit?, _ track: TrackID, of user: UserID, by slot: Int
     ) {
         places[slot]?.demands[.init(user: user, track: track)] = .some(demand)
-        if let sender = self.slot(of: user) { applyDemands(for: track, of: sender) }
+        if let sender = self.slot(of: user) { applyDemands(for: .video(track), of: sender) }
     }
 
-    /// Applies the demands of all members for a track to the routes that carry it.
-    private mutating func applyDemands(for track: TrackID, of sender: Int) {
-        guard let place = places[sender] else { return }
+    /// Applies the demands of all members for a stream to the routes that carry it. Audio is always
+    /// wanted.
+    private mutating func applyDemands(for stream: ChannelStream, of sender: Int) {
+        guard case .video(let track) = stream, let place = places[sender] else { return }
         for route in place.routes {
             let isWanted =
                 places[route.slot]?.demand(track, of: place.member.user) != nil
             if isWanted {
-                route.unwanted.remove(track)
-            } else if route.unwanted.insert(track).inserted {
-                route.end(.video(track), &deferred)
+                route.unwanted.remove(stream)
+            } else if route.unwanted.insert(stream).inserted {
+                route.end(stream, &deferred)
             }
         }
-        tellPublisher(of: track, at: sender)
+        tellPublisher(of: stream, at: sender)
     }
 
     /// Reports to the publisher of a track whether the track is sent, and the form that is useful.
-    mutating func tellPublisher(of track: TrackID, at slot: Int) {
-        guard let place = places[slot], let index = place.place(of: track) else { return }
-        let entry = place.tracks[index]
+    mutating func tellPublisher(of stream: ChannelStream, at slot: Int) {
+        guard case .video(let track) = stream, let place = places[slot],
+            let index = place.place(of: stream)
+        else { return }
+        let entry = place.publications[index]
         let demands = place.routes.compactMap {
             places[$0.slot]?.demand(track, of: place.member.user)
         }
@@ -194,15 +168,30 @@ struct LoopbackRoster {
         }
         limit.bitRate = impairment?.bitRate.map { $0 / 10 * 9 }
         let isSending = !demands.isEmpty && !entry.isMuted && place.outage == nil
-        places[slot]?.tracks[index].isSending = isSending
-        places[slot]?.tracks[index].limit = limit
+        places[slot]?.publications[index].isSending = isSending
+        places[slot]?.publications[index].limit = limit
         if isSending != entry.isSending {
             let state = isSending ? PublicationState.sending : .paused
-            put(.feedback(entry.feedback, .state(state)), before: place.member)
+            tell(entry, of: place.member) { $0.stateChanged(state) }
         }
         if limit != entry.limit {
-            put(.feedback(entry.feedback, .limit(limit)), before: place.member)
+            tell(entry, of: place.member) { [limit] in $0.limitChanged(limit) }
         }
+    }
+
+    private mutating func tellPublishers(at slot: Int) {
+        for publication in places[slot]?.publications ?? [] {
+            tellPublisher(of: publication.stream, at: slot)
+        }
+    }
+
+    /// Queues a call of a publication's feedback.
+    mutating func tell(
+        _ publication: LoopbackPlace.Publication, of member: LoopbackMember,
+        _ call: @escaping @Sendable (any PublicationFeedback) -> Void
+    ) {
+        guard let feedback = publication.feedback else { return }
+        put(.call { call(feedback) }, before: member)
     }
 
     // MARK: Network
@@ -212,7 +201,7 @@ struct LoopbackRoster {
         self.impairment = impairment
         for (slot, place) in places {
             for route in place.routes { impair(route, from: slot) }
-            for track in place.tracks { tellPublisher(of: track.id, at: slot) }
+            tellPublishers(at: slot)
         }
     }
 
@@ -229,11 +218,11 @@ struct LoopbackRoster {
 
     func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
         for route in places[slot]?.routes ?? [] {
-            statistics.to[route.member.user] = route.tally.frames
+            statistics.to[route.member.user] = route.tallies.video.frames
         }
         for place in places.values {
             guard let route = place.routes.first(where: { $0.slot == slot }) else { continue }
-            statistics.from[place.member.user] = route.tally.frames
+            statistics.from[place.member.user] = route.tallies.video.frames
             guard route.link != nil else { continue }
             statistics.jitter[place.member.user] = route.videoJitter
             statistics.audioJitter[place.member.user] = route.jitter[.audio]?.value
@@ -255,11 +244,11 @@ extension LoopbackRoster {
     private mutating func takeOut(_ slot: Int) -> LoopbackPlace? {
         guard let place = places.removeValue(forKey: slot) else { return nil }
         for route in place.routes { route.endAll(&deferred) }
-        for track in place.tracks { deferred.note(ended: track.feedback) }
+        for publication in place.publications { deferred.note(ended: publication.feedback) }
         for (other, there) in places {
             for route in there.routes where route.slot == slot { route.endAll(&deferred) }
             places[other]?.routes.removeAll { $0.slot == slot }
-            for track in there.tracks { tellPublisher(of: track.id, at: other) }
+            tellPublishers(at: other)
         }
         deferred.note(gone: place.member)
         return place
@@ -268,20 +257,26 @@ extension LoopbackRoster {
     @discardableResult
     private mutating func end(_ slot: Int, _ error: EngineError) -> LoopbackPlace? {
         guard let place = takeOut(slot) else { return nil }
-        deferred.note(place.member.mailbox.seal(with: .disconnected(error)), for: place.member)
+        deferred.note(
+            place.member.mailbox.seal(with: .event(.disconnected(error))), for: place.member)
         return place
     }
 
     @discardableResult
-    mutating func put(_ word: LoopbackItem, before member: LoopbackMember) -> Int {
-        let placement = member.mailbox.place(word, whenFull: .keep)
+    mutating func put(_ event: MembershipEvent, before member: LoopbackMember) -> Int {
+        put(.event(event), before: member)
+    }
+
+    @discardableResult
+    private mutating func put(_ item: LoopbackItem, before member: LoopbackMember) -> Int {
+        let placement = member.mailbox.place(item, whenFull: .keep)
         deferred.note(placement, for: member)
         return placement.kept
     }
 
     /// Sends an event from a member to all others. If its connection is cut, the event is held
     /// back.
-    mutating func say(_ word: LoopbackItem, from slot: Int) {
+    mutating func say(_ word: MembershipEvent, from slot: Int) {
         guard let place = places[slot] else { return }
         guard place.outage == nil else {
             places[slot]?.outage?.outbox.append((place.routes.map(\.slot), word))
@@ -292,7 +287,7 @@ extension LoopbackRoster {
 
     /// Sends an event to the receivers of these routes, and removes members with too many waiting
     /// events.
-    mutating func tell(_ routes: [LoopbackRoute], _ word: LoopbackItem) {
+    mutating func tell(_ routes: [LoopbackRoute], _ word: MembershipEvent) {
         for route in routes {
             guard places[route.slot]?.outage == nil else {
                 places[route.slot]?.outage?.inbox.append(word)
@@ -330,8 +325,8 @@ extension LoopbackRoster {
         places[slot]?.outage = outage
         markCut(slot)
         put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
-        for track in place.tracks { tellPublisher(of: track.id, at: slot) }
-        deferred.note(after: Self.attemptInterval, .attempt(slot, outage: outage.number))
+        tellPublishers(at: slot)
+        deferred.note(after: Self.attemptInterval) { $0.attempt(slot, outage: outage.number) }
     }
 
     /// Notifies a member that its connection is still cut, or removes the member after `patience`.
@@ -351,7 +346,7 @@ extension LoopbackRoster {
         put(
             .connection(.reconnecting(attempt: outage.attempt + 1, outage.cause)),
             before: place.member)
-        deferred.note(after: Self.attemptInterval, .attempt(slot, outage: number))
+        deferred.note(after: Self.attemptInterval) { $0.attempt(slot, outage: number) }
     }
 
     /// Restores a member's connection. The events that were held back are delivered to the member
@@ -364,7 +359,7 @@ extension LoopbackRoster {
         for (slots, word) in outage.outbox {
             tell(place.routes.filter { slots.contains($0.slot) }, word)
         }
-        for track in place.tracks { tellPublisher(of: track.id, at: slot) }
+        tellPublishers(at: slot)
     }
 
     /// Whether a member's connection is cut.
@@ -387,7 +382,7 @@ extension LoopbackRoster {
     /// - Returns: False if there is no such user.
     mutating func send(_ message: ChannelMessage, to user: UserID?, from slot: Int) -> Bool {
         guard let place = places[slot] else { return false }
-        let word = LoopbackItem.message(message, from: place.member.user)
+        let word = MembershipEvent.message(message, from: place.member.user)
         guard let user else {
             say(word, from: slot)
             return true

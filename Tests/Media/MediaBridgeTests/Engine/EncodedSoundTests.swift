@@ -316,14 +316,7 @@ import Testing
 
     /// A sender of an arbitrary kind, whose bytes are not Opus.
     @Test func damagedUnitsAreCountedAndReportedOnce() async throws {
-        final class Silent: ChannelReceiver {
-            func userJoined(_ user: UserID) {}
-            func userLeft(_ user: UserID, reason: OfflineReason) {}
-            func trackPublished(_ track: TrackID, by user: UserID) {}
-            func trackUnpublished(_ track: TrackID, by user: UserID) {}
-            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-            func disconnected(_ error: EngineError) {}
-        }
+        final class Silent: ChannelReceiver {}
         let ear = Ear()
         let receiver = try await listener(ear)
         let events = receiver.events

@@ -317,15 +317,11 @@ struct CarriedUnitTests {
         final class Slow: ChannelReceiver {
             let hear: @Sendable (UInt8) -> Void
             init(_ hear: @escaping @Sendable (UInt8) -> Void) { self.hear = hear }
-            func userJoined(_ user: UserID) {}
-            func userLeft(_ user: UserID, reason: OfflineReason) {}
-            func trackPublished(_ track: TrackID, by user: UserID) {}
-            func trackUnpublished(_ track: TrackID, by user: UserID) {}
-            func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-            func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
-                hear(unit.bytes[5])
+            func receive(
+                _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+            ) {
+                if case .unit(let unit) = media { hear(unit.bytes[5]) }
             }
-            func disconnected(_ error: EngineError) {}
         }
         let pause = DispatchSemaphore(value: 0)
         let slow = Slow { number in

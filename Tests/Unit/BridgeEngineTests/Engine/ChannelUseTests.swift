@@ -114,9 +114,10 @@ struct ChannelUseTests {
         #expect(await engine.currentChannel == nil)
         // Later callbacks of the transport are ignored.
         let events = engine.events
-        transport.receiver?.userJoined("ghost")
-        transport.receiver?.receive(try frame(), track: .main, from: "ghost")
-        transport.receiver?.disconnected(EngineError(.disconnected, message: "gone"))
+        transport.receiver?.handle(.joined("ghost"))
+        transport.receiver?.receive(.picture(try frame()), .video(.main), from: "ghost")
+        transport.receiver?.handle(
+            .disconnected(EngineError(.disconnected, message: "gone")))
         #expect(engine.remoteUsers.isEmpty)
         await engine.shutDown()
         #expect(await events.rest().isEmpty)

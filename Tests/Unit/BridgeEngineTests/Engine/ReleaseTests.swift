@@ -111,11 +111,4 @@ struct ReleaseTests {
 }
 
 /// Ignores everything it receives.
-private final class DeafEars: ChannelReceiver {
-    func userJoined(_ user: UserID) {}
-    func userLeft(_ user: UserID, reason: OfflineReason) {}
-    func trackPublished(_ track: TrackID, by user: UserID) {}
-    func trackUnpublished(_ track: TrackID, by user: UserID) {}
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-    func disconnected(_ error: EngineError) {}
-}
+private final class DeafEars: ChannelReceiver {}

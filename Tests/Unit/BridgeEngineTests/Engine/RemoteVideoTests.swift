@@ -17,7 +17,7 @@ struct RemoteVideoTests {
         let receiver = try #require(transport.receiver)
         let due = [100, 133, 113, 133, 200, 200, 233, -4000, 250]
         for (number, milliseconds) in due.enumerated() {
-            receiver.receive(try frame(milliseconds), track: .main, from: "anna")
+            receiver.receive(.picture(try frame(milliseconds)), .video(.main), from: "anna")
             await sink.rendered(number + 1)
         }
         let times = sink.frames.compactMap(\.runningTime)
@@ -38,16 +38,16 @@ struct RemoteVideoTests {
         let renderer = try await engine.addVideoRenderer(ScriptedSink(sink), to: .remote("anna"))
         try await engine.joinChannel("room", userID: "ben", role: .audience)
         let receiver = try #require(transport.receiver)
-        receiver.userJoined("anna")
+        receiver.handle(.joined("anna"))
         let hold = backend.decoders.block()
         let h264 = VideoCodec.h264
-        receiver.receive(h264.unit(isKey: true), track: .main, from: "anna")
+        receiver.receive(.unit(h264.unit(isKey: true)), .video(.main), from: "anna")
         await hold.entered()
-        receiver.receive(h264.unit(isKey: false), track: .main, from: "anna")
+        receiver.receive(.unit(h264.unit(isKey: false)), .video(.main), from: "anna")
         if receiverLeaves {
             try await engine.leaveChannel()
         } else {
-            receiver.userLeft("anna", reason: .quit)
+            receiver.handle(.left("anna", .quit))
             try await engine.removeVideoRenderer(renderer)
         }
         let track = EngineStatistics.RemoteTrack(user: "anna", track: .main)

@@ -54,12 +54,18 @@ final class SlowTransport: ChannelTransport {
         }
 
         func publish(
-            _ track: TrackID, feedback: any PublicationFeedback
-        ) -> any VideoPublication {
-            Publication(inner.publish(track, feedback: feedback), of: transport)
+            _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        ) -> any ChannelPublication {
+            Publication(inner.publish(stream, feedback: feedback), of: transport)
         }
-        func setDemand(_ demand: VideoDemand?, _ track: TrackID, of user: UserID) {
+        func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
             inner.setDemand(demand, track, of: user)
+        }
+        func requestKeyFrame(_ track: TrackID, of user: UserID) {
+            inner.requestKeyFrame(track, of: user)
+        }
+        func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {
+            try await inner.send(message, to: user)
         }
         func leave() async {
             if transport.holdsOn {
@@ -71,18 +77,20 @@ final class SlowTransport: ChannelTransport {
         }
         var statistics: ChannelStatistics { inner.statistics }
     }
-    private final class Publication: VideoPublication {
-        let inner: any VideoPublication
+    private final class Publication: ChannelPublication {
+        let inner: any ChannelPublication
         let transport: SlowTransport
 
-        init(_ inner: any VideoPublication, of transport: SlowTransport) {
+        init(_ inner: any ChannelPublication, of transport: SlowTransport) {
             (self.inner, self.transport) = (inner, transport)
         }
 
-        func send(_ frame: consuming VideoFrame) -> FrameDisposition {
+        var carriesFrames: Bool { true }
+        func send(_ media: consuming ChannelMedia) -> FrameDisposition {
             defer { transport.sending?.wait() }
-            return inner.send(frame)
+            return inner.send(media)
         }
+        func setMuted(_ isMuted: Bool) {}
         func end() { inner.end() }
     }
 }

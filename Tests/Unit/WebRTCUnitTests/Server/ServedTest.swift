@@ -57,7 +57,7 @@ struct ServedTest {
     /// Joins with an engine that publishes video, and optionally audio.
     func join(
         audio: Bool = false, firstUnit: EncodedVideoFrame? = Units.key(0)
-    ) async throws -> (membership: any ChannelMembership, video: any VideoPublication) {
+    ) async throws -> (membership: any ChannelMembership, video: any ChannelPublication) {
         let membership = try await server.join(
             ChannelRequest(channel: "share", userID: "host"), receiver: listener)
         let video = membership.publish(.main, feedback: listener)

@@ -124,19 +124,26 @@ final class Listener: ChannelReceiver, PublicationFeedback {
 
     private func note(_ text: String) { heard.change { $0.append(text) } }
 
-    func userJoined(_ user: UserID) { note("joined \(user)") }
-    func userLeft(_ user: UserID, reason: OfflineReason) { note("left \(user) \(reason)") }
-    func trackPublished(_ track: TrackID, by user: UserID) { note("video \(user)") }
-    func trackUnpublished(_ track: TrackID, by user: UserID) { note("no video \(user)") }
-    func receive(_ frame: consuming VideoFrame, track: TrackID, from user: UserID) {}
-    func receive(_ unit: EncodedVideoFrame, track: TrackID, from user: UserID) {
-        note("unit \(unit.bytes.last ?? 0) \(user)")
+    func handle(_ event: MembershipEvent) {
+        switch event {
+        case .joined(let user): note("joined \(user)")
+        case .left(let user, let reason): note("left \(user) \(reason)")
+        case .published(.video, let user): note("video \(user)")
+        case .unpublished(.video, let user): note("no video \(user)")
+        case .published(.audio, let user): note("audio \(user)")
+        case .unpublished(.audio, let user): note("no audio \(user)")
+        case .message(let message, let user): note("\(message.text) \(user)")
+        case .muted, .connection: break
+        case .disconnected: note("disconnected")
+        }
     }
-    func receive(_ unit: EncodedAudioFrame, from user: UserID) { note("sound \(user)") }
-    func audioPublished(by user: UserID) { note("audio \(user)") }
-    func audioUnpublished(by user: UserID) { note("no audio \(user)") }
-    func receive(_ message: ChannelMessage, from user: UserID) { note("\(message.text) \(user)") }
-    func disconnected(_ error: EngineError) { note("disconnected") }
+    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+        switch media {
+        case .unit(let unit): note("unit \(unit.bytes.last ?? 0) \(user)")
+        case .audioUnit: note("sound \(user)")
+        case .picture, .samples: break
+        }
+    }
 
     func keyFrameNeeded() { note("key frame") }
     func limitChanged(_ limit: VideoLimit) { note("limit \(limit)") }

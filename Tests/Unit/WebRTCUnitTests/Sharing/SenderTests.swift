@@ -90,7 +90,7 @@ struct SenderTests {
         let peer = try await sender(served)
         peer.connect()
         peer.observer?.receive(Units.key(1))
-        membership.setDemand(VideoDemand(), .main, of: "anna")
+        membership.setDemand(VideoLimit(), .main, of: "anna")
         #expect(peer.state.value.keyFrameRequests == 1)
         peer.observer?.receive(Units.delta(2))
         peer.observer?.receive(Units.key(3))

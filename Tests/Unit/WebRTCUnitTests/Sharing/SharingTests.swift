@@ -72,7 +72,7 @@ struct SharingTests {
         let membership = try await served.server.join(
             ChannelRequest(channel: "share", userID: "host"), receiver: served.listener)
         let audio = membership.publishAudio()
-        #expect(audio.codecs == [.opus])
+        #expect(audio.audioCodecs == [.opus])
         #expect(!audio.carriesFrames)
         let peer = try await viewer(served)
         #expect(peer.media.video.isEmpty)
