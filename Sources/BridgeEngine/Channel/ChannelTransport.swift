@@ -19,7 +19,7 @@ public protocol ChannelTransport: Sendable {
 }
 
 /// A request to join a channel.
-public struct ChannelRequest: Hashable, Sendable {
+public struct ChannelRequest: Equatable, Sendable {
     /// The name of the channel.
     public var channel: String
     /// The token that admits the user; `nil` if the channel requires none.
@@ -181,7 +181,7 @@ public protocol ChannelReceiver: AnyObject, Sendable {
 }
 
 /// Why a channel asks for a token.
-public enum TokenReason: String, Hashable, Sendable {
+public enum TokenReason: Sendable {
     /// The connection was interrupted and is being restored.
     case reconnecting
     /// The token expires soon.

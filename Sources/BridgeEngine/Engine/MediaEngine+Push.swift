@@ -29,7 +29,7 @@ extension MediaEngine {
     }
 
     /// Whether push mode is on.
-    public var isExternalVideoSourceEnabled: Bool { pushHost != nil }
+    package var isExternalVideoSourceEnabled: Bool { pushHost != nil }
 
     /// Pushes one frame.
     ///
@@ -64,7 +64,7 @@ extension MediaEngine {
 
     /// Pushes that were refused before they reached a track, by cause, since the engine was
     /// created. Thread: any.
-    nonisolated public var refusedPushes: DropCounts { pushes.refused.all }
+    nonisolated package var refusedPushes: DropCounts { pushes.refused.all }
 
     // MARK: Tracks
 
@@ -176,7 +176,7 @@ extension MediaEngine {
     }
 
     /// Whether pushed audio is enabled.
-    public var isExternalAudioSourceEnabled: Bool { audio.external != nil }
+    package var isExternalAudioSourceEnabled: Bool { audio.external != nil }
 
     /// Pushes audio. The samples are copied.
     ///
@@ -241,7 +241,7 @@ extension MediaEngine {
 
     /// Audio pushes that were refused before they reached the engine, by cause, since the engine
     /// was created. Thread: any.
-    nonisolated public var refusedAudioPushes: DropCounts { audioPushes.refused.all }
+    nonisolated package var refusedAudioPushes: DropCounts { audioPushes.refused.all }
 
     // MARK: Internal
 

@@ -50,8 +50,7 @@ final class AudioTrack: Sendable {
 
     /// - Parameter onSource: Called when a source has ended, or has taken over with its first frame.
     init(
-        clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
-        onSource: @escaping @Sendable () -> Void
+        clock: EngineClock, events: EventHub, onSource: @escaping @Sendable () -> Void
     ) {
         self.clock = clock
         self.events = events
@@ -61,7 +60,7 @@ final class AudioTrack: Sendable {
         state = Mutex(
             State(
                 timeline: AudioTimeline(isOffline: clock.isOffline),
-                continuity: AudioContinuity(configuration)))
+                continuity: AudioContinuity()))
     }
 
     /// Whether no audio is sent to the channel.

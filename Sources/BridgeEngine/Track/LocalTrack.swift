@@ -75,7 +75,7 @@ final class LocalTrack: Sendable {
     let encoded = EncodingMeter()
     /// Counts the encoded units that were passed on.
     let carriedUnits = RateMeter()
-    let bitRate: BitRateMeter
+    let bytes: RateMeter
     let lastArrival = Atomic<Int64>(0)
     /// The number of frames of sources that were not refused because of their time.
     let arrivals = Atomic<Int>(0)
@@ -94,7 +94,7 @@ final class LocalTrack: Sendable {
         self.onSource = onSource
         keepsLast = keepsLastFrame
         passed = FrameMeter(clock: clock.clockTime)
-        bitRate = BitRateMeter(clock.clockTime)
+        bytes = RateMeter(clock: clock.clockTime)
         decoder = TrackDecoder(
             backend, to: decoded, clock: clock, queueTimeout: queueTimeout
         ) { [decoded] in decoded.track?.requestKeyFrame() }

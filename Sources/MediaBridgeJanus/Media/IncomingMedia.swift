@@ -118,7 +118,7 @@ final class IncomingStream: Sendable {
         atMost depth: Int, admits: (inout ReferenceChain) -> Bool,
         deliver: @escaping @Sendable (any ChannelReceiver) -> Void
     ) -> Outcome {
-        tally.count(\.sent)
+        tally.count(\.offered)
         let outcome = state.withLock { state -> Outcome in
             guard state.isOpen, !state.isMuted else { return .closed }
             guard admits(&state.chain) else {
@@ -133,16 +133,16 @@ final class IncomingStream: Sendable {
             return .taken
         }
         switch outcome {
-        case .closed: tally.count(\.closed)
-        case .evicted: tally.count(\.evicted)
-        case .needingKeyFrame: tally.count(\.needingKeyFrame)
+        case .closed: tally.count(\.dropped[.closed])
+        case .evicted: tally.count(\.dropped[.evicted])
+        case .needingKeyFrame: tally.count(\.dropped[.needsKeyFrame])
         case .taken:
             inbox.deliver { [self] receiver in
                 let isOpen = state.withLock { state in
                     state.waiting -= 1
                     return state.isOpen && !state.isMuted
                 }
-                guard let receiver, isOpen else { return tally.count(\.closed) }
+                guard let receiver, isOpen else { return tally.count(\.dropped[.closed]) }
                 tally.count(\.delivered)
                 deliver(receiver)
             }

@@ -1,20 +1,21 @@
 internal import BridgeEngine
 internal import MediaBridgeWebRTC
+internal import MediaCore
 internal import Synchronization
 
 /// Counts encoded frames of one kind, and adds them to a total. Thread: any.
 final class UnitTally: Sendable {
-    private let counts = Mutex(ChannelStatistics.Frames())
+    private let counts = Mutex(FrameBalance())
     private let sum: UnitTally?
 
     init(addingTo sum: UnitTally? = nil) { self.sum = sum }
 
-    func count(_ outcome: any WritableKeyPath<ChannelStatistics.Frames, Int> & Sendable) {
+    func count(_ outcome: any WritableKeyPath<FrameBalance, Int> & Sendable) {
         counts.withLock { $0[keyPath: outcome] += 1 }
         sum?.count(outcome)
     }
 
-    var frames: ChannelStatistics.Frames { counts.withLock { $0 } }
+    var frames: FrameBalance { counts.withLock { $0 } }
 }
 
 /// The counts of a membership; they remain available after its end. Thread: any.
@@ -64,7 +65,7 @@ final class Ledger: Sendable {
         var statistics = ChannelStatistics()
         let (users, connections) = state.withLock { ($0.users, $0.connections) }
         statistics.outgoing = outgoing.frames
-        statistics.sent = statistics.outgoing.sent
+        statistics.sent = statistics.outgoing.offered
         statistics.outgoingAudio = outgoingAudio.frames
         statistics.incoming = incoming.frames
         statistics.incomingAudio = incomingAudio.frames

@@ -360,7 +360,7 @@ final class OutgoingMedia: Sendable {
         case .connection(let connection):
             let disposition = send(connection)
             if disposition.isAccepted {
-                tally.count(\.sent)
+                tally.count(\.offered)
                 tally.count(\.delivered)
             }
             return disposition

@@ -36,8 +36,8 @@ final class PeerSession: PeerConnectionObserver {
         /// Frames that were not sent to the viewer because it was still waiting for a keyframe.
         var withheld = 0
         /// The counts of the sender's frames.
-        var video = ChannelStatistics.Frames()
-        var audio = ChannelStatistics.Frames()
+        var video = FrameBalance()
+        var audio = FrameBalance()
         /// The capacity of the viewer's network; `nil` while it is unknown.
         var limit: VideoLimit?
         /// Which of the sender's streams were announced to the engine; `nil` before the
@@ -153,7 +153,7 @@ extension PeerSession {
     func beginAnew() { state.withLock { $0.chain = ReferenceChain() } }
 
     /// The counts of the frames to the viewer, or from the sender.
-    func frames() -> (video: ChannelStatistics.Frames, audio: ChannelStatistics.Frames) {
+    func frames() -> (video: FrameBalance, audio: FrameBalance) {
         guard kind == .viewer else { return state.withLock { ($0.video, $0.audio) } }
         let (peer, withheld) = state.withLock { ($0.peer, $0.withheld) }
         let counts = peer?.statistics ?? PeerStatistics()
@@ -163,42 +163,35 @@ extension PeerSession {
     }
 
     /// The counts after the end: waiting frames are counted as closed.
-    func finalFrames() -> (video: ChannelStatistics.Frames, audio: ChannelStatistics.Frames) {
+    func finalFrames() -> (video: FrameBalance, audio: FrameBalance) {
         var (video, audio) = frames()
-        video.closed += max(0, video.waiting)
-        audio.closed += max(0, audio.waiting)
+        video.dropped[.closed] += max(0, video.waiting)
+        audio.dropped[.closed] += max(0, audio.waiting)
         return (video, audio)
     }
 }
 
-extension ChannelStatistics.Frames {
+extension FrameBalance {
     /// Creates the counts of a connection, including the frames that were not offered to it.
     ///
     /// - Parameters:
     ///   - units: The outcomes of the frames that were offered to the connection.
     ///   - withheld: Frames that were withheld because a keyframe was missing.
     fileprivate init(_ units: FrameBalance, withheld: Int) {
-        self.init()
-        let drops = units.dropped
-        sent = units.offered + withheld
-        delivered = units.delivered
-        evicted = drops[.evicted] + drops[.queueFull]
-        lost = drops[.lost]
-        needingKeyFrame = drops[.needsKeyFrame] + withheld
-        closed =
-            drops.total - drops[.evicted] - drops[.queueFull] - drops[.lost]
-            - drops[.needsKeyFrame]
+        self.init(offered: units.offered + withheld, delivered: units.delivered)
+        for cause in DropCause.allCases where units.dropped[cause] != 0 {
+            dropped[Self.cause(of: cause)] += units.dropped[cause]
+        }
+        dropped[.needsKeyFrame] += withheld
     }
 
-    static func + (a: Self, b: Self) -> Self {
-        var sum = a
-        sum.sent += b.sent
-        sum.delivered += b.delivered
-        sum.evicted += b.evicted
-        sum.closed += b.closed
-        sum.lost += b.lost
-        sum.needingKeyFrame += b.needingKeyFrame
-        return sum
+    /// The cause under which a channel counts a frame that a connection dropped.
+    private static func cause(of cause: DropCause) -> DropCause {
+        switch cause {
+        case .lost, .needsKeyFrame: cause
+        case .evicted, .queueFull: .evicted
+        default: .closed
+        }
     }
 }
 

@@ -218,16 +218,16 @@ final class FrameTally: Sendable {
         CountWatch.noteCount()
     }
 
-    var frames: ChannelStatistics.Frames {
-        var frames = ChannelStatistics.Frames()
+    var frames: FrameBalance {
+        var frames = FrameBalance()
         // A frame is counted as sent before its outcome is counted. `sent` is read last, so it is
         // never smaller than the sum of the outcomes.
-        frames.closed = closed.load(ordering: .acquiring)
-        frames.evicted = evicted.load(ordering: .acquiring)
-        frames.needingKeyFrame = needingKeyFrame.load(ordering: .acquiring)
-        frames.lost = lost.load(ordering: .acquiring)
+        frames.dropped[.closed] = closed.load(ordering: .acquiring)
+        frames.dropped[.evicted] = evicted.load(ordering: .acquiring)
+        frames.dropped[.needsKeyFrame] = needingKeyFrame.load(ordering: .acquiring)
+        frames.dropped[.lost] = lost.load(ordering: .acquiring)
         frames.delivered = delivered.load(ordering: .acquiring)
-        frames.sent = sent.load(ordering: .acquiring)
+        frames.offered = sent.load(ordering: .acquiring)
         return frames
     }
 }
