@@ -97,7 +97,7 @@ struct CustomSource: AsyncParsableCommand {
         try await watch.check()
         print("\(recording.statistics.written) frames of moving bars: \(output)")
         // The calls that the engine made: query, initialize, start, stop, dispose.
-        for transition in engine.trace where transition.object.hasPrefix("source") {
+        for transition in engine.trace where transition.hasPrefix("source") {
             print("  \(transition)")
         }
     }

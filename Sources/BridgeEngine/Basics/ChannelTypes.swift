@@ -36,15 +36,13 @@ public struct TrackID: Hashable, Sendable, CustomStringConvertible, ExpressibleB
 }
 
 /// The reason why a user is no longer in the channel.
-public enum OfflineReason: String, Sendable, CustomStringConvertible {
+public enum OfflineReason: Sendable {
     /// The user left the channel.
     case quit
     /// The user timed out, or its program ended without leaving.
     case dropped
     /// The user was removed.
     case kicked
-    /// The name of the case.
-    public var description: String { rawValue }
 }
 
 // MARK: States and messages

@@ -3,62 +3,57 @@
 /// The end of a source and dropped frames are not errors: they are reported as events and counts.
 public struct EngineError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
-    public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The name of the code, for example `sourceNotStarted`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
+    public enum Code: Sendable {
         /// A source's `shouldInitialize` returned false or threw.
-        public static let sourceNotInitialized = Code(rawValue: "sourceNotInitialized")
+        case sourceNotInitialized
         /// A source's `shouldStart` threw. Agora's error 1003.
-        public static let sourceNotStarted = Code(rawValue: "sourceNotStarted")
+        case sourceNotStarted
         /// A running source failed, or could not be stopped.
-        public static let sourceFailed = Code(rawValue: "sourceFailed")
+        case sourceFailed
         /// A renderer's `shouldInitialize` returned false or threw.
-        public static let rendererNotInitialized = Code(rawValue: "rendererNotInitialized")
+        case rendererNotInitialized
         /// A renderer's `shouldStart` threw. Agora's error 1004.
-        public static let rendererNotStarted = Code(rawValue: "rendererNotStarted")
+        case rendererNotStarted
         /// A running renderer failed, or could not be stopped.
-        public static let rendererFailed = Code(rawValue: "rendererFailed")
+        case rendererFailed
         /// A processor threw, or took too long.
-        public static let processorFailed = Code(rawValue: "processorFailed")
+        case processorFailed
         /// A call of the program's own code did not return before its deadline.
-        public static let stuck = Code(rawValue: "stuck")
+        case stuck
         /// The engine's current state does not allow the operation.
-        public static let invalidState = Code(rawValue: "invalidState")
+        case invalidState
         /// An argument is not valid. Agora's error 2.
-        public static let invalidArgument = Code(rawValue: "invalidArgument")
+        case invalidArgument
         /// The engine is already in a channel: leave that channel first.
-        public static let alreadyInChannel = Code(rawValue: "alreadyInChannel")
+        case alreadyInChannel
         /// The engine is not in a channel. Agora's error 113.
-        public static let notInChannel = Code(rawValue: "notInChannel")
+        case notInChannel
         /// Another user with this id is in the channel.
-        public static let userIDTaken = Code(rawValue: "userIDTaken")
+        case userIDTaken
         /// A track cannot be sent to the channel.
-        public static let sendingFailed = Code(rawValue: "sendingFailed")
+        case sendingFailed
         /// The channel requires a token.
-        public static let tokenMissing = Code(rawValue: "tokenMissing")
+        case tokenMissing
         /// The token is malformed, or not signed with the channel's secret.
-        public static let tokenForged = Code(rawValue: "tokenForged")
+        case tokenForged
         /// The token has expired.
-        public static let tokenExpired = Code(rawValue: "tokenExpired")
+        case tokenExpired
         /// The token is for another channel or another user.
-        public static let tokenNotForThis = Code(rawValue: "tokenNotForThis")
+        case tokenNotForThis
         /// The channel has as many users as it admits.
-        public static let channelFull = Code(rawValue: "channelFull")
+        case channelFull
         /// The network, or the server of the channel, cannot be reached.
-        public static let unreachable = Code(rawValue: "unreachable")
+        case unreachable
         /// The user was removed from the channel.
-        public static let kicked = Code(rawValue: "kicked")
+        case kicked
         /// The channel is gone.
-        public static let disconnected = Code(rawValue: "disconnected")
+        case disconnected
         /// No frame arrived before the deadline.
-        public static let noFrame = Code(rawValue: "noFrame")
+        case noFrame
         /// The task of the operation was cancelled; nothing has changed.
-        public static let cancelled = Code(rawValue: "cancelled")
+        case cancelled
         /// The engine was shut down.
-        public static let shutDown = Code(rawValue: "shutDown")
+        case shutDown
     }
 
     /// The kind of failure.

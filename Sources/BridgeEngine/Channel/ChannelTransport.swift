@@ -18,7 +18,7 @@ package protocol ChannelTransport: Sendable {
 }
 
 /// A request to join a channel.
-public struct ChannelRequest: Hashable, Sendable {
+public struct ChannelRequest: Equatable, Sendable {
     /// The name of the channel.
     public var channel: String
     /// The token that admits the user; `nil` if the channel requires none.
@@ -119,17 +119,6 @@ package protocol ChannelMembership: AnyObject, Sendable {
 
     /// The counts of sent and received frames so far; also available after leaving.
     var statistics: ChannelStatistics { get }
-}
-
-extension ChannelMessage {
-    /// - Throws: ``EngineError/Code/invalidArgument`` if the message is too long.
-    package func checkSize() throws(EngineError) {
-        guard bytes.count <= Self.maximumSize else {
-            throw EngineError(
-                .invalidArgument, message: "a message of \(bytes.count) bytes is too long",
-                advice: "at most \(Self.maximumSize) bytes")
-        }
-    }
 }
 
 // MARK: Publications

@@ -1,4 +1,5 @@
 internal import MediaBasics
+package import MediaCore
 internal import Synchronization
 
 /// The receiver of a membership, as held by a transport: called until it is released, and never
@@ -134,20 +135,29 @@ package final class ReceiverQueue: Sendable {
 
 /// Counts the frames of one kind on one path, and adds them to sums. Thread: any.
 package final class ChannelTally: Sendable {
-    private let counts = Mutex(ChannelStatistics.Frames())
+    /// What became of a frame.
+    package enum Outcome: Sendable {
+        case sent, delivered
+        case dropped(DropCause)
+    }
+    private let counts = Mutex(FrameBalance())
     private let sums: [ChannelTally]
 
     package init(addingTo sums: [ChannelTally] = []) { self.sums = sums }
 
-    package func count(
-        _ outcome: any WritableKeyPath<ChannelStatistics.Frames, Int> & Sendable
-    ) {
-        counts.withLock { $0[keyPath: outcome] += 1 }
+    package func count(_ outcome: Outcome) {
+        counts.withLock { counts in
+            switch outcome {
+            case .sent: counts.offered += 1
+            case .delivered: counts.delivered += 1
+            case .dropped(let cause): counts.dropped[cause] += 1
+            }
+        }
         for sum in sums { sum.count(outcome) }
         CountWatch.noteCount()
     }
 
-    package var frames: ChannelStatistics.Frames { counts.withLock { $0 } }
+    package var frames: FrameBalance { counts.withLock { $0 } }
 }
 
 /// The counts of the video and the audio on one path.

@@ -38,15 +38,15 @@ final class RemoteVideo: Sendable {
         let track: TrackID
 
         /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
-        func set<Frame: PlayedFrame>(_ frame: inout Frame, isReady: Bool = true) {
-            frame.delayPlayout(of: .video(track), by: delay, on: clock, isReady: isReady)
+        func live(_ frame: some MediaFrame, isReady: Bool = true) -> LiveTiming? {
+            delay.timing(of: frame, in: .video(track), on: clock, isReady: isReady)
         }
 
         /// The same for a picture that is shown next. A correction of the network's time estimate
         /// may make it due before the previous picture. It then follows that picture directly,
         /// because renderers accept no other order.
         func setShown(_ picture: inout VideoFrame) {
-            set(&picture)
+            picture.liveTiming = live(picture)
             guard let time = picture.runningTime else { return }
             picture.runningTime = last.time.withLock { last in
                 let isCorrection = last.map { time <= $0 && $0 - time < Self.correction } ?? false
@@ -177,7 +177,7 @@ final class RemoteVideo: Sendable {
         }
         if isFirst { video.beginAnew() }
         var unit = unit
-        timing.set(&unit, isReady: !isDecoded)
+        unit.liveTiming = timing.live(unit, isReady: !isDecoded)
         let reach = video.offer(unit, asUnit: true)
         state.withLock { $0.needsPicture = reach.needsPicture }
         if isFirst {

@@ -1,7 +1,7 @@
 public import MediaCore
 
 /// The form in which local tracks are sent to the channel.
-public struct VideoEncoderConfiguration: Hashable, Sendable {
+public struct VideoEncoderConfiguration: Equatable, Sendable {
     /// The size to send, in pixels, with borders if the aspect ratio differs; `nil`, the default,
     /// for the source's size.
     public var size: VideoSize?
@@ -34,7 +34,7 @@ public struct VideoEncoderConfiguration: Hashable, Sendable {
 }
 
 /// The form in which the engine's own audio is sent to the channel.
-public struct AudioEncoderConfiguration: Hashable, Sendable {
+public struct AudioEncoderConfiguration: Equatable, Sendable {
     /// The codec in which frames are sent. `nil`, the default: unencoded if the channel carries
     /// frames, as a ``LoopbackNetwork`` does; otherwise the first codec that the backend encodes
     /// and the channel carries.

@@ -2,7 +2,7 @@ internal import MediaBasics
 internal import MediaCore
 
 /// The role of a user in a channel.
-public enum ChannelRole: String, Sendable {
+public enum ChannelRole: Sendable {
     /// Sends and receives.
     case broadcaster
     /// Only receives; the source is not started.

@@ -31,7 +31,7 @@ extension MediaEngine {
     }
 
     /// Whether push mode is on.
-    public var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
+    package var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
 
     /// Pushes one frame.
     ///
@@ -66,7 +66,7 @@ extension MediaEngine {
 
     /// Pushes that were refused before they reached a track, by cause, since the engine was
     /// created. Thread: any.
-    nonisolated public var refusedPushes: DropCounts { pushes.refused.all }
+    nonisolated package var refusedPushes: DropCounts { pushes.refused.all }
 
     // MARK: Tracks
 
@@ -179,7 +179,7 @@ extension MediaEngine {
     }
 
     /// Whether pushed audio is enabled.
-    public var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
+    package var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
 
     /// Pushes audio. The samples are copied.
     ///
@@ -244,7 +244,7 @@ extension MediaEngine {
 
     /// Audio pushes that were refused before they reached the engine, by cause, since the engine
     /// was created. Thread: any.
-    nonisolated public var refusedAudioPushes: DropCounts { audioPushes.refused.all }
+    nonisolated package var refusedAudioPushes: DropCounts { audioPushes.refused.all }
 
     // MARK: Internal
 

@@ -48,7 +48,7 @@ extension MediaEngine {
 
     /// Returns the renderer with this id, for ``VideoRendererReference/perform(_:)``; `nil` if
     /// there is none.
-    public func videoRenderer(_ id: RendererID) -> VideoRendererReference? {
+    package func videoRenderer(_ id: RendererID) -> VideoRendererReference? {
         renderers[id].map { VideoRendererReference(host: $0.host) }
     }
 
@@ -154,7 +154,7 @@ extension MediaEngine {
 
     /// Returns the sink with this id, for ``AudioSinkReference/perform(_:)``; `nil` if there is
     /// none.
-    public func audioSink(_ id: AudioSinkID) -> AudioSinkReference? {
+    package func audioSink(_ id: AudioSinkID) -> AudioSinkReference? {
         audio.sinks[id].map { AudioSinkReference(host: $0.host) }
     }
 
@@ -185,7 +185,7 @@ extension MediaEngine {
 }
 
 /// A reference to an audio sink that the engine owns.
-public struct AudioSinkReference: Sendable {
+package struct AudioSinkReference: Sendable {
     let host: AudioSinkHost
 
     /// The id of the sink in its engine.

@@ -81,7 +81,8 @@ extension MediaEngine {
             dropped: captured.dropped + drops + counts.decoding.dropped)
         counts.frameRate = track.passed.rate(at: now)
         counts.size = track.passed.lastSize
-        counts.bitRate = track.bitRate.rate(at: now)
+        let bytesPerSecond = track.bytes.rate(at: now)
+        counts.bitRate = track.bytes.frames > 0 ? Int(bytesPerSecond * 8) : nil
         return counts
     }
 }

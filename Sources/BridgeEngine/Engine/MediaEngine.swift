@@ -117,9 +117,7 @@ public actor MediaEngine {
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
         ) { relay.post($0, of: .main) }
-        audioTrack = AudioTrack(
-            clock: clock, events: hub, configuration: configuration.audioContinuity
-        ) { relay.post($0, of: .main) }
+        audioTrack = AudioTrack(clock: clock, events: hub) { relay.post($0, of: .main) }
         mainSlot = SourceSlot(mainTrack)
         slots = [.main: mainSlot]
         audioSlot = SourceSlot(audioTrack)
@@ -160,7 +158,12 @@ public actor MediaEngine {
     nonisolated public var events: EngineEvents { hub.subscribe() }
 
     /// All lifecycle calls to the program's objects, in order; at most the last 1000. Thread: any.
-    nonisolated public var trace: [Transition] { transitions.all }
+    ///
+    /// Each entry names the object's kind and its number in this engine, the call, and the outcome
+    /// unless the call succeeded: `source 1: start`, `renderer 3: initialize (refused)`. Outcomes are
+    /// `refused` (the call returned false), `threw`, and `stuck` (the call did not return before its
+    /// deadline, and the object was given up).
+    nonisolated public var trace: [String] { transitions.all }
 
     /// The engine's current running time; zero when the engine was created. The recommended
     /// timestamp for frames that the program creates. Thread: any.
@@ -286,8 +289,6 @@ extension MediaEngine {
         /// Whether the engine has video. Default true. If false, no video source is started, not
         /// even the default one.
         public var hasVideo = true
-        /// How gaps and overlaps in the engine's own audio are corrected.
-        public var audioContinuity = AudioContinuity.Configuration()
         /// How long the audio of other users waits before it is mixed.
         public var jitterBuffer = JitterBuffer.Configuration()
         /// The policy for restarting a video or audio source that failed; `nil`, the default, to never

@@ -4,7 +4,6 @@ internal import MediaCore
 protocol StreamedSink: HostedSink {
     /// The streams that a sink can receive.
     associatedtype Stream: EngineStream
-    associatedtype Counts: FrameBalanced
     /// What the program calls its object, for messages.
     static var noun: String { get }
     static func sinks(of engine: isolated MediaEngine) -> [ID: SinkEntry<Self>]
@@ -14,9 +13,20 @@ protocol StreamedSink: HostedSink {
     static func exists(_ stream: Stream, in engine: isolated MediaEngine) -> Bool
     static func attach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
     static func detach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
-    static func counts(of feed: SinkFeed<Self>, now: MediaTime) -> Counts
     /// Keeps the counts of a sink that was removed.
-    static func keep(_ counts: Counts, of id: ID, in engine: isolated MediaEngine)
+    static func keep(_ counts: EngineStatistics.Sink, of id: ID, in engine: isolated MediaEngine)
+}
+
+extension StreamedSink {
+    static func counts(of feed: SinkFeed<Self>, now: MediaTime) -> EngineStatistics.Sink {
+        var statistics = EngineStatistics.Sink()
+        statistics.balance = feed.balance
+        statistics.frameRate = feed.meter.delivered.rate(at: now)
+        statistics.latencyP50 = feed.latency.quantile(0.5)
+        statistics.latencyP99 = feed.latency.quantile(0.99)
+        (statistics.freezes, statistics.frozen) = feed.freezes.all
+        return statistics
+    }
 }
 
 /// The name of a stream inside an engine.
@@ -75,18 +85,8 @@ extension VideoMedia: StreamedSink {
         }
     }
 
-    static func counts(of feed: VideoSinkFeed, now: MediaTime) -> EngineStatistics.Renderer {
-        var statistics = EngineStatistics.Renderer()
-        statistics.balance = feed.balance
-        statistics.frameRate = feed.meter.delivered.rate(at: now)
-        statistics.latencyP50 = feed.latency.quantile(0.5)
-        statistics.latencyP99 = feed.latency.quantile(0.99)
-        (statistics.freezes, statistics.frozen) = feed.freezes.all
-        return statistics
-    }
-
     static func keep(
-        _ counts: EngineStatistics.Renderer, of id: RendererID, in engine: isolated MediaEngine
+        _ counts: EngineStatistics.Sink, of id: RendererID, in engine: isolated MediaEngine
     ) { engine.gone.renderers.add(id, counts) }
 }
 
@@ -121,16 +121,8 @@ extension AudioMedia: StreamedSink {
         }
     }
 
-    static func counts(of feed: AudioSinkFeed, now: MediaTime) -> EngineStatistics.AudioOutput {
-        var statistics = EngineStatistics.AudioOutput()
-        statistics.balance = feed.balance
-        statistics.latencyP50 = feed.latency.quantile(0.5)
-        statistics.latencyP99 = feed.latency.quantile(0.99)
-        return statistics
-    }
-
     static func keep(
-        _ counts: EngineStatistics.AudioOutput, of id: AudioSinkID,
+        _ counts: EngineStatistics.Sink, of id: AudioSinkID,
         in engine: isolated MediaEngine
     ) { engine.gone.audioSinks.add(id, counts) }
 }

@@ -94,36 +94,14 @@ struct LifecycleState {
 
 // MARK: The trace
 
-/// One lifecycle call to one object of the program, and its outcome.
-public struct Transition: Hashable, Sendable, CustomStringConvertible {
-    /// The kind of call.
-    public enum Call: String, Sendable {
-        /// The calls in the order of the lifecycle.
-        case query, initialize, start, stop, dispose
-    }
-    /// The outcome of the call.
-    public enum Outcome: String, Sendable {
-        /// The call returned normally.
-        case succeeded
-        /// The call returned false.
-        case refused
-        /// The call threw.
-        case threw
-        /// The call did not return before its deadline, and the object was given up.
-        case stuck
-    }
-    /// The object's kind and its number in this engine, for example `source 1` or `renderer 3`.
-    public let object: String
-    /// The call that was made.
-    public let call: Call
-    /// The outcome of the call.
-    public let outcome: Outcome
+/// One lifecycle call to one object of the program.
+enum Transition {
+    /// The kind of call, in the order of the lifecycle.
+    enum Call { case query, initialize, start, stop, dispose }
 
-    /// The object, the call, and the outcome unless it succeeded: `source 1: start`,
-    /// `source 1: initialize (refused)`.
-    public var description: String {
-        "\(object): \(call.rawValue)" + (outcome == .succeeded ? "" : " (\(outcome.rawValue))")
-    }
+    /// The outcome of the call: it returned normally, returned false, threw, or did not return
+    /// before its deadline, so that the object was given up.
+    enum Outcome { case succeeded, refused, threw, stuck }
 }
 
 extension Transition.Call {
@@ -139,17 +117,18 @@ extension Transition.Call {
     }
 }
 
-/// The transitions of an engine in order; at most the last 1000.
+/// The transitions of an engine in order, as text; at most the last 1000.
 final class TransitionTrace: Sendable {
-    private let transitions = Mutex<[Transition]>([])
+    private let transitions = Mutex<[String]>([])
     private static let limit = 1000
 
     func note(_ object: String, _ call: Transition.Call, _ outcome: Transition.Outcome) {
         transitions.withLock { transitions in
             if transitions.count == Self.limit { transitions.removeFirst(Self.limit / 2) }
-            transitions.append(Transition(object: object, call: call, outcome: outcome))
+            transitions.append(
+                "\(object): \(call)" + (outcome == .succeeded ? "" : " (\(outcome))"))
         }
     }
 
-    var all: [Transition] { transitions.withLock { $0 } }
+    var all: [String] { transitions.withLock { $0 } }
 }

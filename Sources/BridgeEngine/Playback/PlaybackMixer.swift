@@ -136,13 +136,13 @@ final class PlaybackMixer: Sendable {
     private func line(
         of user: UserID, _ delay: PlayoutDelay
     ) -> (RemotePlayback, next: Int, hasFailed: Bool) {
-        let (known, format, timing, latency, jitter) = state.withLock { state in
-            let known = state.lines[user].map { line in
-                (line, state.next, state.failing.contains(user))
-            }
-            return (known, state.format, state.timing, state.latency, state.jitter[user])
+        let known = state.withLock { state in
+            state.lines[user].map { ($0, state.next, state.failing.contains(user)) }
         }
         if let known { return known }
+        let (format, timing, latency, jitter) = state.withLock {
+            ($0.format, $0.timing, $0.latency, $0.jitter[user])
+        }
         let fresh = RemotePlayback(
             format, backend.makeAudioConverter(),
             JitterBuffer(
@@ -273,19 +273,6 @@ extension PlayedFrame {
         runningTime = runningTime.map { $0 + shift }
         liveTiming?.clockOrigin = clock.origin
         return shift
-    }
-
-    /// Sets when a live frame of a user is played.
-    ///
-    /// - Parameters:
-    ///   - isReady: Whether it is ready; otherwise it must still be decoded.
-    mutating func delayPlayout(
-        of stream: ChannelStream, by delay: PlayoutDelay, on clock: EngineClock,
-        isReady: Bool = true
-    ) {
-        guard !clock.isOffline, let time = runningTime, let live = liveTiming else { return }
-        liveTiming?.playoutDelay = delay.delay(
-            of: stream, captured: time, latency: live.latency, isReady: isReady, now: clock.now)
     }
 }
 

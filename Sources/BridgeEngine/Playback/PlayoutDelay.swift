@@ -39,6 +39,21 @@ final class PlayoutDelay: Sendable {
     /// increase, and pictures that arrive in decoding order keep their order.
     private static let steepness: Int64 = 5
 
+    /// Records a live frame if it is ready, and returns its timing with the playout delay; the
+    /// timing of any other frame is unchanged.
+    ///
+    /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
+    func timing(
+        of frame: some MediaFrame, in stream: ChannelStream, on clock: EngineClock, isReady: Bool = true
+    ) -> LiveTiming? {
+        guard !clock.isOffline, let time = frame.runningTime, var live = frame.liveTiming else {
+            return frame.liveTiming
+        }
+        live.playoutDelay = delay(
+            of: stream, captured: time, latency: live.latency, isReady: isReady, now: clock.now)
+        return live
+    }
+
     /// Records a frame if it is ready, and returns its playout delay after `latency`.
     ///
     /// - Parameters:

@@ -150,7 +150,7 @@ final class RemoteAudioReceiver: Sendable {
         line.level.note(frame)
         mixer.receive(frame, from: user, delay: delay)
         guard !line.stream.isIdle else { return }
-        frame.delayPlayout(of: .audio, by: delay, on: clock)
+        frame.liveTiming = delay.timing(of: frame, in: .audio, on: clock)
         line.stream.consume(frame)
     }
 

@@ -114,11 +114,9 @@ public enum EngineEvent: Sendable {
 }
 
 /// The state of the local video, or of the local audio.
-public enum LocalMediaState: String, Sendable, CustomStringConvertible {
+public enum LocalMediaState: Sendable {
     /// Stopped, capturing, or failed.
     case stopped, capturing, failed
-    /// The name of the case.
-    public var description: String { rawValue }
 }
 
 /// The id of an audio sink in an engine.
@@ -136,7 +134,7 @@ public struct RendererID: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The points of a track at which processors work.
-public enum ProcessingPoint: String, Sendable, CaseIterable {
+public enum ProcessingPoint: Sendable, CaseIterable {
     /// After the source: all receivers get the result.
     case capture
     /// Before the channel: only the channel gets the result.

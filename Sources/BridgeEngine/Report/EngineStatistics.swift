@@ -3,8 +3,8 @@ public import MediaCore
 /// The statistics of an engine. Counts start when the track, the renderer or the engine was
 /// created; rates cover the time since the previous statistics.
 ///
-/// No count is lost: removed objects are in ``gone``, and after ``MediaEngine/shutDown()`` the
-/// statistics stay as they were at that time.
+/// ``allRenderers`` includes removed renderers. After ``MediaEngine/shutDown()`` the statistics stay
+/// as they were at that time.
 public struct EngineStatistics: Sendable {
     /// One local track, over all its successive sources, or over everything that was pushed to it.
     public struct Track: FrameBalanced, Sendable {
@@ -35,23 +35,23 @@ public struct EngineStatistics: Sendable {
         /// Fallback frames, which were sent because the source delivered none.
         public var fallbackFrames = 0
     }
-    /// One renderer.
-    public struct Renderer: FrameBalanced, Sendable {
+    /// One renderer or audio sink. The counts are frames.
+    public struct Sink: FrameBalanced, Sendable {
         /// Frames that were offered and rendered, and the causes of the drops. A sink with its own
         /// queue reports how many frames were rendered (`FrameBalanceReporting`).
         public var balance = FrameBalance()
-        /// Frames offered to the renderer.
+        /// Frames offered to the sink.
         public var offered: Int { balance.offered }
-        /// Frames that were rendered.
+        /// Frames that the sink rendered.
         public var rendered: Int { balance.delivered }
         /// Dropped frames by cause.
         public var dropped: DropCounts { balance.dropped }
-        /// Frames that are still queued, before the renderer or inside it.
+        /// Frames that are still queued, before the sink or inside it.
         public var waiting: Int { balance.waiting }
         /// Rendered frames per second since the previous statistics.
         public var frameRate = 0.0
-        /// The median latency of live frames, from capture until the renderer has returned; `nil`
-        /// before the first live frame.
+        /// The median latency of live frames, from capture until the sink has returned; `nil` before
+        /// the first live frame.
         public var latencyP50: Duration?
         /// The 99th percentile of the latency; otherwise as ``latencyP50``.
         public var latencyP99: Duration?
@@ -84,57 +84,51 @@ public struct EngineStatistics: Sendable {
     /// The video tracks of other users from which frames were received.
     public var remote: [UserID: [TrackID: Remote]] = [:]
     /// The renderers by id.
-    public var renderers: [RendererID: Renderer] = [:]
+    public var renderers: [RendererID: Sink] = [:]
     /// Video frames for the channel since the engine was created: how many were sent, and the
     /// causes of the drops.
     public var outgoing = FrameBalance()
     /// Video frames that were sent to the channel.
     public var sent: Int { outgoing.delivered }
-    /// Video frames that were dropped before the channel, by cause.
-    public var unsent: DropCounts { outgoing.dropped }
 
     /// The engine's own audio; `nil` if audio is off and no source has delivered any yet.
     public var localAudio: LocalAudio?
     /// The audio of the other users from which frames were received.
     public var remoteAudio: [UserID: RemoteAudio] = [:]
     /// The audio sinks by id.
-    public var audioSinks: [AudioSinkID: AudioOutput] = [:]
+    public var audioSinks: [AudioSinkID: Sink] = [:]
     /// The mix of all users.
     public var playback = Playback()
     /// Audio frames for the channel, like ``outgoing``.
     public var outgoingAudio = FrameBalance()
-    /// Audio frames that were sent to the channel.
-    public var sentAudio: Int { outgoingAudio.delivered }
-    /// Audio frames that were dropped before the channel, by cause.
-    public var unsentAudio: DropCounts { outgoingAudio.dropped }
     /// What the channel itself counts, by user; `nil` outside a channel.
     public var channel: ChannelStatistics?
     /// The counts of removed objects and of users that have left.
-    public var gone = Gone()
+    package var gone = Gone()
 
     /// Creates statistics with all counts zero.
-    public init() {}
+    package init() {}
 
     /// Counts of objects that no longer exist.
-    public struct Gone: Sendable {
+    package struct Gone: Sendable {
         /// Custom tracks that were destroyed.
-        public var tracks = Departed<TrackID, Track>()
+        package var tracks = Departed<TrackID, Track>()
         /// Renderers that were removed.
-        public var renderers = Departed<RendererID, Renderer>()
+        package var renderers = Departed<RendererID, Sink>()
         /// Audio sinks that were removed.
-        public var audioSinks = Departed<AudioSinkID, AudioOutput>()
+        package var audioSinks = Departed<AudioSinkID, Sink>()
         /// Video tracks that were unpublished, or whose user has left.
-        public var remote = Departed<RemoteTrack, Remote>()
+        package var remote = Departed<RemoteTrack, Remote>()
         /// The audio of users that have left.
-        public var remoteAudio = Departed<UserID, RemoteAudio>()
+        package var remoteAudio = Departed<UserID, RemoteAudio>()
     }
 
     /// A video track of a user.
-    public struct RemoteTrack: Hashable, Sendable {
+    package struct RemoteTrack: Hashable, Sendable {
         /// The user.
-        public var user: UserID
+        package var user: UserID
         /// The user's track.
-        public var track: TrackID
+        package var track: TrackID
     }
 
     /// The sum over all current and removed renderers.
@@ -151,8 +145,6 @@ extension EngineStatistics {
         /// Frames that sources delivered, how many of them were accepted, and the causes of the
         /// drops.
         public var balance = FrameBalance()
-        /// Frames that sources delivered.
-        public var delivered: Int { balance.offered }
         /// Samples that sources delivered, per channel.
         public var deliveredSamples = 0
         /// Frames of sources that were refused, and frames that processors dropped.
@@ -192,24 +184,6 @@ extension EngineStatistics {
         /// it was late.
         public var wait: Duration?
     }
-    /// One audio sink. The counts are audio frames, not samples.
-    public struct AudioOutput: FrameBalanced, Sendable {
-        /// Frames that were offered and rendered, and the causes of the drops.
-        public var balance = FrameBalance()
-        /// Frames offered to the sink.
-        public var offered: Int { balance.offered }
-        /// Frames that the sink rendered.
-        public var rendered: Int { balance.delivered }
-        /// Dropped frames by cause.
-        public var dropped: DropCounts { balance.dropped }
-        /// Frames that are still queued, before the sink or inside it.
-        public var waiting: Int { balance.waiting }
-        /// The median latency of live frames, from capture until the sink has returned; `nil` before
-        /// the first live frame.
-        public var latencyP50: Duration?
-        /// The 99th percentile of the latency; otherwise as ``latencyP50``.
-        public var latencyP99: Duration?
-    }
     /// The mix of all users. Samples are counted per channel, at the playback's sample rate.
     public struct Playback: Sendable {
         /// Samples that were mixed.
@@ -218,12 +192,6 @@ extension EngineStatistics {
         public var silentSamples = 0
         /// The sum of all users' jitter buffer counts, including users that have left.
         public var jitterBuffer = JitterBuffer.Counts()
-        /// The number of times that a user's audio ran out.
-        public var underruns: Int { jitterBuffer.underruns }
-        /// Samples that were missing because a user's audio had run out.
-        public var missingSamples: Int { jitterBuffer.missing }
-        /// Samples that were not played, over all causes.
-        public var discardedSamples: Int { jitterBuffer.dropped.total }
         /// Frames that could not be converted for the mix.
         public var failedFrames = 0
     }
@@ -231,57 +199,28 @@ extension EngineStatistics {
 
 // MARK: The channel
 
-/// The counts of frames sent and received by one user of a channel, and their outcomes.
-public struct ChannelStatistics: Hashable, Sendable {
-    /// Frames from one user to another. `sent` is the sum of the other counts and ``waiting``.
-    public struct Frames: Hashable, Sendable {
-        /// Frames queued for the receiver.
-        public var sent = 0
-        /// Frames handed to the receiver.
-        public var delivered = 0
-        /// Frames evicted by newer ones because the receiver was slow.
-        public var evicted = 0
-        /// Frames not delivered because the receiver left, or because the track ended while they
-        /// were in transit.
-        public var closed = 0
-        /// Frames lost in transit.
-        public var lost = 0
-        /// Encoded units that arrived but refer to a unit that did not.
-        public var needingKeyFrame = 0
-
-        /// Frames that are in transit or in the receiver's queue.
-        public var waiting: Int {
-            sent - delivered - evicted - closed - lost - needingKeyFrame
-        }
-
-        /// Creates counts of zero.
-        public init() {}
-
-        /// The same counts as a balance: sent frames are offered, and all that were not delivered are
-        /// dropped.
-        public var balance: FrameBalance {
-            var drops = DropCounts()
-            (drops[.evicted], drops[.closed], drops[.lost]) = (evicted, closed, lost)
-            drops[.needsKeyFrame] = needingKeyFrame
-            return FrameBalance(offered: sent, delivered: delivered, dropped: drops)
-        }
-    }
-
+/// The counts of frames sent and received by one user of a channel.
+///
+/// In a balance, offered frames were queued for a receiver. They are dropped as
+/// ``DropCause/evicted`` if the receiver was slow, ``DropCause/closed`` if it left or the track
+/// ended meanwhile, ``DropCause/lost`` if they were lost in transit, and
+/// ``DropCause/needsKeyFrame`` if they refer to a unit that did not arrive.
+public struct ChannelStatistics: Sendable {
     /// Video frames that the user sent. Each is counted once, regardless of the number of
     /// receivers.
     public var sent = 0
     /// Video frames from this user to all users that were ever in the channel.
-    public var outgoing = Frames()
+    public var outgoing = FrameBalance()
     /// Video frames from all users that were ever in the channel to this user.
-    public var incoming = Frames()
+    public var incoming = FrameBalance()
     /// Audio frames from this user to all users that were ever in the channel.
-    public var outgoingAudio = Frames()
+    public var outgoingAudio = FrameBalance()
     /// Audio frames from all users that were ever in the channel to this user.
-    public var incomingAudio = Frames()
+    public var incomingAudio = FrameBalance()
     /// Video frames from this user to each user in the channel now.
-    public var to: [UserID: Frames] = [:]
+    public var to: [UserID: FrameBalance] = [:]
     /// Video frames from each user in the channel now to this user.
-    public var from: [UserID: Frames] = [:]
+    public var from: [UserID: FrameBalance] = [:]
     /// The jitter of the video of each user in the channel now, if the channel measures it: the
     /// mean deviation of the transit time of frames (RFC 3550, section 6.4.1).
     public var jitter: [UserID: Duration] = [:]
@@ -296,13 +235,13 @@ public struct ChannelStatistics: Hashable, Sendable {
 
 /// Counts of removed objects: the latest ones individually, earlier ones as one sum, so that memory
 /// stays bounded in an engine that runs for months.
-public struct Departed<ID: Hashable & Sendable, Counts: Sendable>: Sendable {
+package struct Departed<ID: Hashable & Sendable, Counts: Sendable>: Sendable {
     /// The counts of the latest 64 removed objects.
-    public private(set) var latest: [ID: Counts] = [:]
+    package private(set) var latest: [ID: Counts] = [:]
     /// The sum over all objects that were removed before those.
-    public private(set) var earlier = FrameBalance()
+    package private(set) var earlier = FrameBalance()
     /// The sum over all removed objects.
-    public private(set) var balance = FrameBalance()
+    package private(set) var balance = FrameBalance()
     /// The objects in ``latest``, oldest first.
     private var order: [(id: ID, balance: FrameBalance)] = []
     private static var most: Int { 64 }
@@ -360,7 +299,7 @@ extension EngineStatistics.Track: CustomStringConvertible {
     public var description: String { "\(balance), \(frameRate.inTenths) fps" }
 }
 
-extension EngineStatistics.Renderer: CustomStringConvertible {
+extension EngineStatistics.Sink: CustomStringConvertible {
     /// The balance, the frame rate and the freezes as text.
     public var description: String {
         "\(balance), \(frameRate.inTenths) fps"
@@ -368,11 +307,6 @@ extension EngineStatistics.Renderer: CustomStringConvertible {
                 ? ", \(freezes) \(freezes == 1 ? "freeze" : "freezes") of \((frozen / .seconds(1)).inTenths) s"
                 : "")
     }
-}
-
-extension ChannelStatistics.Frames: CustomStringConvertible {
-    /// The balance as text.
-    public var description: String { "\(balance)" }
 }
 
 extension Double {

@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Counts frames, and computes their rate. Thread: any.
+/// Counts frames or bytes, and computes their rate. Thread: any.
 final class RateMeter: Sendable {
     private let count = Atomic<Int>(0)
     private struct Mark {
@@ -15,14 +15,15 @@ final class RateMeter: Sendable {
     ///   begins. `nil` if that is not needed.
     init(clock: (@Sendable () -> MediaTime)? = nil) { self.clock = clock }
 
-    func note() {
-        let isFirst = count.add(1, ordering: .sequentiallyConsistent).oldValue == 0
-        if isFirst, let clock { begin(at: clock()) }
+    /// - Parameter number: The number of frames or bytes. Those of the first call are not part of
+    ///   the rate, because they came before its interval.
+    func note(_ number: Int = 1) {
+        let isFirst = count.add(number, ordering: .sequentiallyConsistent).oldValue == 0
+        if isFirst, let clock {
+            let now = clock()
+            mark.withLock { if $0.time == nil { $0 = Mark(count: number, time: now) } }
+        }
         CountWatch.noteCount()
-    }
-
-    private func begin(at now: MediaTime) {
-        mark.withLock { if $0.time == nil { $0 = Mark(count: 1, time: now) } }
     }
 
     var frames: Int { count.load(ordering: .acquiring) }
@@ -209,36 +210,7 @@ final class LevelMeter: Sendable {
     }
 }
 
-// MARK: Rates and latencies
-
-/// Measures the bit rate of encoded units. Thread: any.
-final class BitRateMeter: Sendable {
-    private let bytes = Atomic<Int>(0)
-    private let mark = Mutex<(bytes: Int, time: MediaTime)?>(nil)
-    private let clock: @Sendable () -> MediaTime
-
-    /// - Parameter clock: Called at the first unit, which is where the first interval begins.
-    init(_ clock: @escaping @Sendable () -> MediaTime) { self.clock = clock }
-
-    func note(_ unit: borrowing EncodedVideoFrame) {
-        if bytes.add(unit.byteCount, ordering: .relaxed).oldValue == 0 {
-            let now = clock()
-            mark.withLock { if $0 == nil { $0 = (0, now) } }
-        }
-    }
-
-    /// Returns the bits per second since the previous call, and starts a new interval; `nil` if
-    /// there was no unit yet.
-    func rate(at now: MediaTime) -> Int? {
-        let bytes = bytes.load(ordering: .relaxed)
-        return mark.withLock { mark in
-            guard let since = mark else { return nil }
-            mark = (bytes, now)
-            guard now > since.time else { return 0 }
-            return Int(Double(bytes - since.bytes) * 8 / (now - since.time).seconds)
-        }
-    }
-}
+// MARK: Latencies
 
 /// A histogram of durations with eight classes per octave, so that quantiles are accurate to 12 %.
 ///

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -55,13 +56,8 @@ final class PushVideoSource: VideoSource, Sendable {
 
     var consumer: (any VideoFrameConsumer)? {
         get { target.withLock { $0 } }
-        set {
-            // The previous consumer is released outside the lock.
-            _ = target.withLock { target in
-                defer { target = newValue }
-                return target
-            }
-        }
+        // The previous consumer is released outside the lock.
+        set { _ = target.exchange(newValue) }
     }
 
     func bufferType() -> VideoBufferType { .pixelBuffer }
@@ -130,7 +126,8 @@ final class PushAudioSource: AudioSource, Sendable {
 
     var consumer: (any AudioFrameConsumer)? {
         get { target.withLock { $0 } }
-        set { target.withLock { $0 = newValue } }
+        // The previous consumer is released outside the lock.
+        set { _ = target.exchange(newValue) }
     }
 
     func shouldStart() {}
@@ -145,6 +142,7 @@ final class AudioPushSource: Sendable {
 
     var source: PushAudioSource? {
         get { present.withLock { $0 } }
-        set { present.withLock { $0 = newValue } }
+        // The previous source is released outside the lock, with its consumer.
+        set { _ = present.exchange(newValue) }
     }
 }

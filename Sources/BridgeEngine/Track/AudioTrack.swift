@@ -38,7 +38,7 @@ final class AudioTrack: Sendable {
     private let onMute = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     init(
-        clock: EngineClock, events: EventHub, configuration: AudioContinuity.Configuration,
+        clock: EngineClock, events: EventHub,
         onSource: @escaping @Sendable (SourceEvent<AudioMedia>) -> Void
     ) {
         self.clock = clock
@@ -47,7 +47,7 @@ final class AudioTrack: Sendable {
         turn = DeliveryTurn(timeout: .seconds(4).asDefaultDeadline, on: clock.timeline)
         processing = AudioProcessing(events)
         entrance = TrackEntrance(clock)
-        state = Mutex(State(continuity: AudioContinuity(configuration)))
+        state = Mutex(State(continuity: AudioContinuity()))
     }
 
     /// Whether no audio is sent to the channel.

@@ -46,7 +46,7 @@ extension LocalTrack {
             return .dropped(.needsKeyFrame)
         }
         passed.note(.unit(unit))
-        bitRate.note(unit)
+        bytes.note(unit.byteCount)
         let reaches = [
             local.offer(unit, asUnit: processing.passesUnits(to: .render)),
             outgoing.offer(unit, asUnit: processing.passesUnits(to: .encode)),

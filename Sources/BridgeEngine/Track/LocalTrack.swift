@@ -60,7 +60,7 @@ final class LocalTrack: Sendable {
     let encoded = EncodingMeter()
     /// Counts the encoded units that were passed on.
     let carriedUnits = RateMeter()
-    let bitRate: BitRateMeter
+    let bytes: RateMeter
     /// The last frame that was passed on, if it is kept as a fallback for a silent source.
     let lastFrame = Mutex<VideoFrame?>(nil)
     let keepsLast: Bool
@@ -76,7 +76,7 @@ final class LocalTrack: Sendable {
         self.onSource = onSource
         keepsLast = keepsLastFrame
         passed = FrameMeter(clock: clock.clockTime)
-        bitRate = BitRateMeter(clock.clockTime)
+        bytes = RateMeter(clock: clock.clockTime)
         decoder = TrackDecoder(
             backend, to: decoded, clock: clock, queueTimeout: queueTimeout
         ) { [decoded] in decoded.track?.requestKeyFrame() }

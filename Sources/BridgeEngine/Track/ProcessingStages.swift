@@ -268,7 +268,7 @@ final class ProcessingStage: VideoFrameConsumer {
     // MARK: Lines
 
     private func makeLine() -> Line {
-        let queue = SerialQueue(label: "mediabridge.\(point.rawValue)")
+        let queue = SerialQueue(label: "mediabridge.\(point)")
         let reference = SelfReference<Line>()
         let mailbox = Mailbox<VideoFrame>(depth: Self.depth, on: queue, of: clock.timeline) {
             [weak self, meter] (frame: consuming VideoFrame) in

@@ -80,10 +80,11 @@ public enum GStreamer {
     package static func countAsTeardown(
         on queue: SerialQueue, _ body: @escaping @Sendable () -> Void
     ) {
-        let work = SingleUse(body)
+        // The closure and what it captures are released before the teardown counts as finished.
+        let work = Mutex<(@Sendable () -> Void)?>(body)
         underway.enter()
         queue.async {
-            _ = work.perform()
+            work.exchange(nil)?()
             underway.leave()
         }
     }

@@ -281,15 +281,6 @@ extension Buffer {
             gsize(samples.count))
         return Buffer(adopting: cut!)
     }
-
-    /// Returns a buffer with the memory of both, one after the other; copies only if there would be
-    /// more than ``mostMemories`` pieces.
-    package consuming func appending(_ other: consuming Buffer) -> Buffer {
-        Buffer(adopting: gst_buffer_append(release(), other.release())!)
-    }
-
-    /// Maximum number of memory pieces in a buffer.
-    package static var mostMemories: Int { Int(gst_buffer_get_max_memory()) }
 }
 
 // MARK: Pools

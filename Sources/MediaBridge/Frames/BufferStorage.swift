@@ -74,20 +74,16 @@ final class BufferAudioStorage: AudioFrameStorage {
 
     var isWritable: Bool { buffer.isWritable }
 
-    func read(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) {
+    func read(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
         let mapped = try map(.read)
-        body(AudioPlanes(unsafe: mapped.planes))
+        body(mapped.planes)
     }
 
-    func write(_ body: (borrowing AudioPlanes) -> Void) throws(FrameError) {
+    func write(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
         // A gap flag marks silence; samples that are written may not be silent.
         buffer.clearGapFlag()
         let mapped = try map(.write)
-        body(AudioPlanes(unsafe: mapped.planes))
-    }
-
-    func copy(_ samples: Range<Int>) throws(FrameError) -> any AudioFrameStorage {
-        try MemoryAudioStorage(copying: self, samples: samples)
+        body(mapped.planes)
     }
 
     private func map(_ access: MappedAudioBuffer.Access) throws(FrameError) -> MappedAudioBuffer {

@@ -92,14 +92,14 @@ final class IncomingStream: Sendable {
     ///
     /// - Returns: Whether a keyframe is needed.
     func receive(_ media: ChannelMedia) -> Bool {
-        tally.count(\.sent)
+        tally.count(.sent)
         let references: EncodedVideoFrameReferences? =
             if case .unit(let unit) = media { unit.references } else { nil }
         let depth = references == nil ? Self.audioDepth : Self.videoDepth
         var needsKeyFrame = false
         let isTaken = state.withLock { state -> Bool in
             guard state.isOpen, !state.isMuted else {
-                tally.count(\.closed)
+                tally.count(.dropped(.closed))
                 return false
             }
             let isUsable = references.map { state.chain.admits($0) } ?? true
@@ -107,7 +107,7 @@ final class IncomingStream: Sendable {
                 state.waiting += 1
                 return true
             }
-            if isUsable { tally.count(\.evicted) } else { tally.count(\.needingKeyFrame) }
+            if isUsable { tally.count(.dropped(.evicted)) } else { tally.count(.dropped(.needsKeyFrame)) }
             _ = state.chain.lose()
             needsKeyFrame = references != nil
             return false
@@ -122,11 +122,11 @@ final class IncomingStream: Sendable {
                 state.waiting -= 1
                 return state.isOpen && !state.isMuted
             }
-            guard isOpen else { return tally.count(\.closed) }
-            tally.count(\.delivered)
+            guard isOpen else { return tally.count(.dropped(.closed)) }
+            tally.count(.delivered)
             receiver.receive(media, stream, from: user)
         } unheard: { [tally] in
-            tally.count(\.closed)
+            tally.count(.dropped(.closed))
         }
     }
 

@@ -1,5 +1,6 @@
 internal import BridgeEngine
 internal import MediaBridgeWebRTC
+internal import MediaCore
 internal import Synchronization
 
 /// The counts of a membership; they remain available after its end. Thread: any.
@@ -41,7 +42,7 @@ final class Ledger: Sendable {
         var statistics = ChannelStatistics()
         let (users, connections) = state.withLock { ($0.users, $0.connections) }
         statistics.outgoing = outgoing.video.frames
-        statistics.sent = statistics.outgoing.sent
+        statistics.sent = statistics.outgoing.offered
         statistics.outgoingAudio = outgoing.audio.frames
         statistics.incoming = incoming.video.frames
         statistics.incomingAudio = incoming.audio.frames

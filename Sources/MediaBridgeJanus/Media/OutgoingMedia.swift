@@ -301,8 +301,8 @@ final class OutgoingMedia: Sendable {
             }
         if disposition.isAccepted {
             let tally = kind == .video ? ledger.outgoing.video : ledger.outgoing.audio
-            tally.count(\.sent)
-            tally.count(\.delivered)
+            tally.count(.sent)
+            tally.count(.delivered)
         }
         return disposition
     }

@@ -39,8 +39,8 @@ final class PeerSession: PeerConnectionObserver {
         /// the engine does not want.
         var chain = ReferenceChain()
         /// The counts of the sender's frames.
-        var video = ChannelStatistics.Frames()
-        var audio = ChannelStatistics.Frames()
+        var video = FrameBalance()
+        var audio = FrameBalance()
         /// The capacity of the viewer's network; `nil` while it is unknown.
         var limit: VideoLimit?
         /// Which of the sender's streams were announced to the engine; `nil` before the
@@ -133,51 +133,41 @@ extension PeerSession {
     /// - Parameter isFinal: Whether waiting frames are counted as closed.
     /// - Returns: The counts of the video.
     @discardableResult
-    func count(
-        in statistics: inout ChannelStatistics, isFinal: Bool = false
-    ) -> ChannelStatistics.Frames {
+    func count(in statistics: inout ChannelStatistics, isFinal: Bool = false) -> FrameBalance {
         let (peer, received) = state.withLock { ($0.peer, ($0.video, $0.audio)) }
         var (video, audio) = received
         if kind == .viewer {
             let counts = peer?.statistics ?? PeerStatistics()
-            (video, audio) = (.init(counts.video.units), .init(counts.audio.units))
+            (video, audio) = (counts.video.units.inChannel, counts.audio.units.inChannel)
         }
         if isFinal {
-            video.closed += max(0, video.waiting)
-            audio.closed += max(0, audio.waiting)
+            video.dropped[.closed] += max(0, video.waiting)
+            audio.dropped[.closed] += max(0, audio.waiting)
         }
         switch kind {
         case .viewer:
-            statistics.outgoing += video
-            statistics.outgoingAudio += audio
+            statistics.outgoing = statistics.outgoing + video
+            statistics.outgoingAudio = statistics.outgoingAudio + audio
         case .sender:
-            statistics.incoming += video
-            statistics.incomingAudio += audio
+            statistics.incoming = statistics.incoming + video
+            statistics.incomingAudio = statistics.incomingAudio + audio
         }
         return video
     }
 }
 
-extension ChannelStatistics.Frames {
-    /// Creates the counts of a connection.
-    fileprivate init(_ units: FrameBalance) {
-        self.init()
-        let drops = units.dropped
-        sent = units.offered
-        delivered = units.delivered
-        evicted = drops[.evicted] + drops[.queueFull]
-        lost = drops[.lost]
-        needingKeyFrame = drops[.needsKeyFrame]
-        closed = drops.total - evicted - lost - needingKeyFrame
-    }
-
-    fileprivate static func += (sum: inout Self, other: Self) {
-        sum.sent += other.sent
-        sum.delivered += other.delivered
-        sum.evicted += other.evicted
-        sum.closed += other.closed
-        sum.lost += other.lost
-        sum.needingKeyFrame += other.needingKeyFrame
+extension FrameBalance {
+    /// The counts with the causes under which a channel counts the frames that a connection dropped.
+    fileprivate var inChannel: FrameBalance {
+        var counts = FrameBalance(offered: offered, delivered: delivered)
+        for cause in DropCause.allCases where dropped[cause] != 0 {
+            switch cause {
+            case .lost, .needsKeyFrame: counts.dropped[cause] += dropped[cause]
+            case .evicted, .queueFull: counts.dropped[.evicted] += dropped[cause]
+            default: counts.dropped[.closed] += dropped[cause]
+            }
+        }
+        return counts
     }
 }
 

@@ -128,13 +128,13 @@ extension ServedChannel {
         let (references, user) = (unit.references, session.user)
         let needsKeyFrame = session.state.withLock { state in
             guard !state.isOver, state.isWanted else { return false }
-            state.video.sent += 1
+            state.video.offered += 1
             guard state.chain.admits(references) else {
-                state.video.needingKeyFrame += 1
+                state.video.dropped[.needsKeyFrame] += 1
                 return true
             }
             guard state.video.waiting <= Self.videoDepth else {
-                state.video.evicted += 1
+                state.video.dropped[.evicted] += 1
                 _ = state.chain.lose()
                 return true
             }
@@ -142,7 +142,7 @@ extension ServedChannel {
                 session.state.withLock { $0.video.delivered += 1 }
                 receiver.receive(.unit(unit), .video(.main), from: user)
             } unheard: {
-                session.state.withLock { $0.video.closed += 1 }
+                session.state.withLock { $0.video.dropped[.closed] += 1 }
             }
             return false
         }
@@ -155,16 +155,16 @@ extension ServedChannel {
         let user = session.user
         session.state.withLock { state in
             guard !state.isOver else { return }
-            state.audio.sent += 1
+            state.audio.offered += 1
             guard state.audio.waiting <= Self.audioDepth else {
-                state.audio.evicted += 1
+                state.audio.dropped[.evicted] += 1
                 return
             }
             queue.post { receiver in
                 session.state.withLock { $0.audio.delivered += 1 }
                 receiver.receive(.audioUnit(unit), .audio, from: user)
             } unheard: {
-                session.state.withLock { $0.audio.closed += 1 }
+                session.state.withLock { $0.audio.dropped[.closed] += 1 }
             }
         }
     }

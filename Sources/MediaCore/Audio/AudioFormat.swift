@@ -10,7 +10,7 @@ public enum AudioLayout: Hashable, Sendable {
 /// positions.
 ///
 /// Each frame has its own format, and it may change from frame to frame.
-public struct AudioFormat: Hashable, Sendable {
+public struct AudioFormat: Equatable, Sendable {
     /// How one sample is stored.
     public var sampleFormat: AudioSampleFormat
     /// Samples per second of each channel, in Hz.
@@ -114,9 +114,9 @@ extension AudioFormat: CustomStringConvertible {
 /// How one audio sample is stored, by GStreamer's name: `S16LE`, `F32LE`, `S24_32BE` ….
 ///
 /// Any raw audio format of GStreamer can be created from its name; the common ones have constants.
-public struct AudioSampleFormat: RawRepresentable, Hashable, Sendable {
+public struct AudioSampleFormat: RawRepresentable, Equatable, Sendable {
     /// What the bits of a sample mean.
-    package enum Kind: Hashable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// Signed integers.
         case signed
         /// Unsigned integers. Silence is the middle of the range, not zero.

@@ -100,7 +100,7 @@ public struct AudioFrame: Sendable {
     }
 
     /// The running time at which the frame ends; `nil` if ``runningTime`` is.
-    public var endTime: MediaTime? { runningTime.map { $0 + duration } }
+    package var endTime: MediaTime? { runningTime.map { $0 + duration } }
 
     // MARK: Parts
 
@@ -141,17 +141,17 @@ public struct AudioFrame: Sendable {
 
     /// Returns the part of a mapped plane that belongs to this frame.
     private func memory(
-        _ planes: borrowing AudioPlanes, _ plane: Int
+        _ planes: [UnsafeMutableRawBufferPointer], _ plane: Int
     ) throws(FrameError) -> UnsafeMutableRawBufferPointer {
-        guard planes.planes.indices.contains(plane) else {
+        guard planes.indices.contains(plane) else {
             throw FrameError(.badLayout, "no plane \(plane): \(format) has \(format.planes)")
         }
         let stride = format.sampleStride
         let range = samples.lowerBound * stride..<samples.upperBound * stride
-        guard planes.planes[plane].count >= range.upperBound else {
+        guard planes[plane].count >= range.upperBound else {
             throw FrameError(.badLayout, "a plane is shorter than its \(sampleCount) samples")
         }
-        return UnsafeMutableRawBufferPointer(rebasing: planes.planes[plane][range])
+        return UnsafeMutableRawBufferPointer(rebasing: planes[plane][range])
     }
 
     /// Maps a plane for reading while `body` runs.
@@ -174,7 +174,7 @@ public struct AudioFrame: Sendable {
     ) throws -> R {
         let isSole = unsafe withUnsafeMutablePointer(to: &storage) { unsafe isSoleReference($0) }
         if !isSole || !storage.isWritable {
-            storage = try storage.copy(samples)
+            storage = try MemoryAudioStorage(copying: storage, samples: samples)
             samples = 0..<storage.sampleCount
         }
         var result: Result<R, any Error>?

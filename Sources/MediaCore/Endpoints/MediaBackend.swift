@@ -16,11 +16,10 @@ package protocol MediaBackend: Sendable {
     /// Creates the microphone source to use if the program sets no audio source. Called on a queue
     /// where it may block; may take a second.
     ///
-    /// - Throws: If there is no microphone; the default implementation always throws.
+    /// - Throws: If there is no microphone.
     func makeDefaultAudioSource() throws -> sending any AudioSource
 
-    /// Creates an audio converter for one stream. The default converts between 16-bit and float
-    /// samples, and between mono and more channels, at one sample rate.
+    /// Creates an audio converter for one stream.
     func makeAudioConverter() -> any AudioConverter
 
     /// Creates a decoder for one encoded stream. Called on a queue where it may block.
@@ -33,11 +32,10 @@ package protocol MediaBackend: Sendable {
         _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
 
-    /// The codecs for which ``makeEncoder(_:to:)`` has an encoder, the preferred one first. Default: none.
+    /// The codecs for which ``makeEncoder(_:to:)`` has an encoder, the preferred one first.
     var encodableCodecs: [VideoCodec] { get }
 
-    /// Creates an encoder for one stream. Called on a queue where it may block. The default
-    /// implementation always throws.
+    /// Creates an encoder for one stream. Called on a queue where it may block.
     ///
     /// - Parameters:
     ///   - settings: What it makes.
@@ -46,41 +44,14 @@ package protocol MediaBackend: Sendable {
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder
 
-    /// Creates a decoder for one encoded stream of audio. The default implementation always throws.
+    /// Creates a decoder for one encoded stream of audio.
     func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder
 
-    /// The codecs for which ``makeAudioEncoder(_:)`` has an encoder, the preferred one first. Default:
-    /// none.
+    /// The codecs for which ``makeAudioEncoder(_:)`` has an encoder, the preferred one first.
     var encodableAudioCodecs: [AudioCodec] { get }
 
-    /// Creates an encoder for one stream of audio. The default implementation always throws.
+    /// Creates an encoder for one stream of audio.
     func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder
-}
-
-extension MediaBackend {
-    package func makeDefaultAudioSource() throws -> sending any AudioSource {
-        throw FrameError(.badFormat, "this backend has no microphone")
-    }
-
-    package func makeAudioConverter() -> any AudioConverter { PlainAudioConverter() }
-
-    package var encodableCodecs: [VideoCodec] { [] }
-
-    package func makeEncoder(
-        _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
-    ) throws -> any VideoEncoder {
-        throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
-    }
-
-    package func makeAudioDecoder(_ codec: AudioCodec) throws -> any AudioDecoder {
-        throw FrameError(.badFormat, "this backend has no decoder for \(codec)")
-    }
-
-    package var encodableAudioCodecs: [AudioCodec] { [] }
-
-    package func makeAudioEncoder(_ settings: AudioEncoderSettings) throws -> any AudioEncoder {
-        throw FrameError(.badFormat, "this backend has no encoder for \(settings.codec)")
-    }
 }
 
 // MARK: Video conversion
@@ -232,12 +203,6 @@ package protocol VideoDecoder: Sendable {
     /// Releases all resources; no picture is delivered afterwards. Called on a queue where it may
     /// block.
     func stop()
-}
-
-extension VideoDecoder {
-    package var lostUnits: Int { 0 }
-    package var pictureSurplus: Int { 0 }
-    package func drain() {}
 }
 
 // MARK: Audio coders

@@ -138,7 +138,7 @@ public final class ExternalVideoFrame {
 // MARK: Numbers of RTC SDKs
 
 /// A number that identifies a pixel format in push mode.
-public struct PushFormat: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+public struct PushFormat: RawRepresentable, Equatable, Sendable, ExpressibleByIntegerLiteral {
     /// The SDK's number.
     public let rawValue: Int
     /// Creates a format from the SDK's number, which is not checked.

@@ -36,36 +36,22 @@ public struct VideoFrame: Sendable {
     /// The memory that holds the pixels.
     @inlinable package var storage: any VideoFrameStorage { pixelBuffer.storage }
 
-    /// Creates a frame from a storage, without metadata.
+    /// Creates a frame from a storage.
     @inlinable
     package init(
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
         duration: MediaTime? = nil,
         rotation: VideoRotation = .none,
+        metadata: [String: String] = [:],
         liveTiming: LiveTiming? = nil
     ) {
         self.runningTime = runningTime
         self.duration = duration
         self.rotation = rotation
-        self.notes = nil
+        self.notes = metadata.isEmpty ? nil : metadata
         self.liveTiming = liveTiming
         self.pixelBuffer = PixelBuffer(storage)
-    }
-
-    /// Creates a frame from a storage, with metadata.
-    package init(
-        _ storage: any VideoFrameStorage,
-        runningTime: MediaTime?,
-        duration: MediaTime? = nil,
-        rotation: VideoRotation = .none,
-        metadata: [String: String],
-        liveTiming: LiveTiming? = nil
-    ) {
-        self.init(
-            storage, runningTime: runningTime, duration: duration, rotation: rotation,
-            liveTiming: liveTiming)
-        self.metadata = metadata
     }
 
     /// Creates a frame from a picture, without metadata.

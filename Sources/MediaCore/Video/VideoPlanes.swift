@@ -9,14 +9,8 @@ public struct VideoPlanes: ~Copyable {
     /// Creates the value from mapped memory.
     ///
     /// - Parameters:
-    ///   - planes: At most four, in memory that must stay valid and unchanged while this value
-    ///     exists.
+    ///   - planes: In memory that must stay valid and unchanged while this value exists.
     ///   - format: The format of the whole picture.
-    package init(unsafe planes: [MappedPlane], format: VideoFormat) {
-        self.init(unsafe: PlaneList(planes), format: format)
-    }
-
-    /// Creates the value as ``init(unsafe:format:)`` does, without an allocation.
     package init(unsafe planes: PlaneList, format: VideoFormat) {
         self.planes = planes
         self.format = format
@@ -48,16 +42,10 @@ public struct MutableVideoPlanes: ~Copyable {
     /// Creates the value from mapped memory.
     ///
     /// - Parameters:
-    ///   - planes: At most four, in memory that must stay valid while this value exists, and that
-    ///     nothing else accesses.
-    ///   - format: The format of the whole picture.
-    package init(unsafe planes: [MappedPlane], format: VideoFormat) {
-        self.init(unsafe: PlaneList(planes), formats: [format])
-    }
-
-    /// Creates the value as ``init(unsafe:format:)`` does, without an allocation.
-    ///
-    /// - Parameter formats: An array that contains only the format, made once for many pictures.
+    ///   - planes: In memory that must stay valid while this value exists, and that nothing else
+    ///     accesses.
+    ///   - formats: An array that contains only the format of the whole picture, made once for many
+    ///     pictures.
     package init(unsafe planes: PlaneList, formats: [VideoFormat]) {
         self.planes = planes
         self.formats = formats
@@ -101,10 +89,6 @@ package struct PlaneList {
     private let third: MappedPlane
     private let fourth: MappedPlane
     package let count: Int
-
-    package init(_ planes: [MappedPlane]) {
-        self.init(count: planes.count) { planes[$0] }
-    }
 
     /// Creates the list from `count` planes, which `plane` returns by index.
     package init(count: Int, _ plane: (Int) -> MappedPlane) {

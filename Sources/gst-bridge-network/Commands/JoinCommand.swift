@@ -308,6 +308,6 @@ extension ServingReport {
         }
         // After the end of the membership, for example by a kick, only the engine's own counts are
         // left.
-        outputs["channel"] = .init(statistics.channel?.outgoing.balance ?? statistics.outgoing)
+        outputs["channel"] = .init(statistics.channel?.outgoing ?? statistics.outgoing)
     }
 }

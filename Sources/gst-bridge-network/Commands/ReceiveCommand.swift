@@ -87,7 +87,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         await watching.value
         let outcome = await reception.outcome
         var report = ServingReport(reason, since: start)
-        report.captures = ["senders": .init(statistics.channel?.incoming.balance ?? .init())]
+        report.captures = ["senders": .init(statistics.channel?.incoming ?? .init())]
         report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
         try report.print(options.connection.report, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }

@@ -85,7 +85,7 @@ struct ShareCommand: AsyncParsableCommand {
         report.captures = [
             "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
         ]
-        report.outputs = ["viewers": .init(last.channel?.outgoing.balance ?? last.outgoing)]
+        report.outputs = ["viewers": .init(last.channel?.outgoing ?? last.outgoing)]
         try report.print(options.connection.report, after: reason.failure)
     }
 

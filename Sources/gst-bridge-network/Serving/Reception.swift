@@ -88,7 +88,7 @@ actor Reception {
         case .userOffline(let user, let reason):
             let quit = beginning == .joining ? "stopped sending" : "left"
             Terminal.say(
-                "\(user) has \(reason == .quit ? quit : "disconnected (\(reason.rawValue))")")
+                "\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
         case .disconnected(let error): end.note(.failure(error))
         case .rendererFailed(_, let error), .audioSinkFailed(_, let error):

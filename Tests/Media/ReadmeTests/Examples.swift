@@ -107,11 +107,12 @@ enum Example {
         for await event in events { if case .sourceEnded = event { break } }
 
         let frames = await ben.statistics.channel!.incoming
-        print("\(frames.sent) sent, \(frames.lost) lost, \(frames.delivered) delivered")
+        let lost = frames.dropped[.lost]
+        print("\(frames.offered) sent, \(lost) lost, \(frames.delivered) delivered")
         await anna.shutDown()
         await ben.shutDown()
         // end
-        #expect(frames.sent > 0 && frames.sent <= 60)
+        #expect(frames.offered > 0 && frames.offered <= 60)
     }
 
     /// - Returns: The balance of the renderer's frames.

@@ -100,7 +100,7 @@ extension ReadmeTests {
         @Test func theSourceOfOnesOwnIsStartedTwice() async throws {
             let (pictures, trace) = try await Tutorial.classes()
             #expect((pictures ?? 0) >= 2)
-            #expect(trace.count { $0.call == .start && $0.object.hasPrefix("source") } == 2)
+            #expect(trace.count { $0.hasPrefix("source") && $0.hasSuffix(": start") } == 2)
         }
     }
 }

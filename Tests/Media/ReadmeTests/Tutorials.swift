@@ -92,7 +92,7 @@ enum Tutorial {
 
     /// - Returns: The number of frames that the renderer saw, and the calls that the two classes
     ///   received.
-    static func classes() async throws -> (pictures: Int?, trace: [Transition]) {
+    static func classes() async throws -> (pictures: Int?, trace: [String]) {
         /// A grey picture that gets brighter, thirty times a second, until it is stopped.
         final class Lamp: VideoSource {
             var consumer: (any VideoFrameConsumer)?

@@ -29,7 +29,7 @@ import Testing
         await anna.leave()
         await ears.hears(.left("anna", .quit))
         #expect(ears.times(from: "anna") == [2])
-        #expect(anna.statistics.sent == 3 && anna.statistics.outgoing.sent == 1)
+        #expect(anna.statistics.sent == 3 && anna.statistics.outgoing.offered == 1)
         await ben.leave()
     }
 

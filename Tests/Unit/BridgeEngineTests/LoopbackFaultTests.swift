@@ -40,7 +40,7 @@ import Testing
                 .published(5, "anna"), .muted(true, .main, "anna"), .message("later", "anna"),
             ])
         let frames = anna.statistics
-        #expect(frames.to["ben"]?.lost == 1 && frames.from["ben"]?.lost == 1)
+        #expect(frames.to["ben"]?.dropped[.lost] == 1 && frames.from["ben"]?.dropped[.lost] == 1)
         anna.mute(false, .main)
         #expect(anna.send(try frame(3), track: .main) == .accepted)
         await other.hears(.frame(3, .main, "anna"))

@@ -77,7 +77,7 @@ import Testing
         #expect(ears.words == heard)
         #expect(heard.times("anna") == [0])
         let incoming = ben.statistics.incoming
-        #expect(incoming.delivered == 1 && incoming.closed == 3 && incoming.waiting == 0)
+        #expect(incoming.delivered == 1 && incoming.dropped[.closed] == 3 && incoming.waiting == 0)
         #expect(anna.statistics.outgoing == incoming)
     }
 
@@ -137,7 +137,7 @@ import Testing
         await ears.hears(.left("anna", .dropped))
         ben.publish(.main)
         ben.send(try frame(), track: .main)
-        #expect(ben.statistics.outgoing.sent == 0)
+        #expect(ben.statistics.outgoing.offered == 0)
         await ben.leave()
         #expect(network.channelNames.isEmpty)
         #expect(lost.words.allSatisfy { $0 == .joined("ben") })

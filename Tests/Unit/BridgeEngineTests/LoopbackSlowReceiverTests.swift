@@ -24,10 +24,13 @@ import Testing
         #expect(ears.times(from: "anna") == Array(0..<200))
         let statistics = anna.statistics
         #expect(statistics.sent == 200)
-        #expect(statistics.to["quick"]?.delivered == 200 && statistics.to["quick"]?.evicted == 0)
+        #expect(
+            statistics.to["quick"]?.delivered == 200
+                && statistics.to["quick"]?.dropped[.evicted] == 0)
         for index in 0..<40 {
             let slow = try #require(statistics.to[UserID("slow \(index)")])
-            #expect(slow.sent == 200 && slow.delivered == 0 && slow.evicted == 200 - 16)
+            #expect(
+                slow.offered == 200 && slow.delivered == 0 && slow.dropped[.evicted] == 200 - 16)
         }
         // Other members can still join and leave.
         let visitor = try await join("visitor", Ears(), network)
@@ -59,7 +62,7 @@ import Testing
         }
         await anna.leave()
         expected.append(.left("anna", .quit))
-        #expect(anna.statistics.outgoing.evicted == 6)
+        #expect(anna.statistics.outgoing.dropped[.evicted] == 6)
         gate.open()
         await ears.hears(.left("anna", .quit))
         #expect(ears.words == expected)
@@ -78,15 +81,18 @@ import Testing
         ben.send(try frame(9), track: .main)
         // Anna's frame 2 evicted frame 0, and Ben's frame evicted frame 1.
         let statistics = slow.statistics
-        #expect(statistics.from["anna"]?.sent == 3 && statistics.from["anna"]?.evicted == 2)
+        #expect(
+            statistics.from["anna"]?.offered == 3 && statistics.from["anna"]?.dropped[.evicted] == 2
+        )
         #expect(statistics.from["anna"]?.waiting == 1)
-        #expect(statistics.from["ben"]?.sent == 1 && statistics.from["ben"]?.evicted == 0)
-        #expect(statistics.incoming.sent == 4 && statistics.incoming.evicted == 2)
+        #expect(
+            statistics.from["ben"]?.offered == 1 && statistics.from["ben"]?.dropped[.evicted] == 0)
+        #expect(statistics.incoming.offered == 4 && statistics.incoming.dropped[.evicted] == 2)
         #expect(anna.statistics.to["slow"] == statistics.from["anna"])
-        #expect(anna.statistics.outgoing.sent == 6)  // includes the frames sent to Ben
+        #expect(anna.statistics.outgoing.offered == 6)  // includes the frames sent to Ben
         gate.open()
         for member in [anna, ben, slow] { await member.leave() }
-        #expect(anna.statistics.to.isEmpty && anna.statistics.outgoing.sent == 6)
+        #expect(anna.statistics.to.isEmpty && anna.statistics.outgoing.offered == 6)
         #expect(slow.statistics.incoming.waiting == 0)
     }
 

@@ -129,7 +129,7 @@ import Testing
         let anna = try await join("anna", "room", Ears())
         anna.publish(.main)
         #expect(anna.send(try frame(), track: .main) == .accepted)
-        #expect(anna.statistics.sent == 1 && anna.statistics.outgoing.sent == 0)
+        #expect(anna.statistics.sent == 1 && anna.statistics.outgoing.offered == 0)
         await anna.leave()
     }
 

@@ -78,7 +78,7 @@ import Testing
         }
         #expect(units.count == frames.delivered, "seed \(seed)")
         #expect(
-            frames.sent == frames.delivered + frames.balance.dropped.total,
+            frames.offered == frames.delivered + frames.dropped.total,
             "seed \(seed): \(frames)")
     }
 
@@ -97,11 +97,11 @@ import Testing
         let statistics = await settle(anna)
         let frames = statistics.outgoing
         // Binomial: 200, with a deviation of 13.
-        #expect((120...280).contains(frames.lost))
-        #expect(frames.sent == 2000 && frames.evicted == 0)
+        #expect((120...280).contains(frames.dropped[.lost]))
+        #expect(frames.offered == 2000 && frames.dropped[.evicted] == 0)
         await ears.hears { $0.times("anna").count == frames.delivered }
         let times = ears.times(from: "anna")
-        #expect(times == times.sorted() && times.count == 2000 - frames.lost)
+        #expect(times == times.sorted() && times.count == 2000 - frames.dropped[.lost])
         #expect(try #require(ben.statistics.jitter["anna"]) > .zero)
         await anna.leave()
         await ben.leave()
@@ -129,7 +129,7 @@ import Testing
             anna.send(unit, track: .main)
         }
         // Each unit takes 81 ms, so the fifth would wait too long.
-        #expect(anna.statistics.outgoing.lost == 16)
+        #expect(anna.statistics.outgoing.dropped[.lost] == 16)
         network.impair(nil)
         await feedback.limit.wait { $0 == VideoLimit() }
         await anna.leave()
@@ -167,6 +167,10 @@ import Testing
         await ben.leave()
         let times = listener.times.withLock { $0 }
         #expect(times == times.sorted() && times.count == frames.delivered, "seed \(seed)")
-        #expect(frames.sent == 90 && frames.sent == frames.delivered + frames.lost + frames.evicted)
+        #expect(
+            frames.offered == 90
+                && frames.offered == frames.delivered + frames.dropped[.lost]
+                    + frames.dropped[.evicted]
+        )
     }
 }

@@ -10,20 +10,20 @@ import Testing
 
         init(_ layout: VideoPlaneLayout) { self.layout = layout }
 
-        private func mapped(_ body: (MappedPlane) -> Void) {
+        private func mapped(_ body: (PlaneList) -> Void) {
             withUnsafeTemporaryAllocation(byteCount: 16, alignment: 1) { memory in
                 memory.initializeMemory(as: UInt8.self, repeating: 7)
-                body(MappedPlane(memory: memory, layout: layout))
+                body(PlaneList(count: 1) { _ in MappedPlane(memory: memory, layout: layout) })
             }
         }
 
         func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
-            mapped { body(VideoPlanes(unsafe: [$0], format: format)) }
+            mapped { body(VideoPlanes(unsafe: $0, format: format)) }
         }
 
         func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
             mapped { plane in
-                var planes = MutableVideoPlanes(unsafe: [plane], format: format)
+                var planes = MutableVideoPlanes(unsafe: plane, formats: [format])
                 body(&planes)
             }
         }

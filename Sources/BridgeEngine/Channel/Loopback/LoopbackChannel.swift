@@ -80,7 +80,7 @@ struct DeferredActions: Sendable {
     mutating func note(_ placement: Mailbox<LoopbackItem>.Placement, for member: LoopbackMember) {
         if placement.needsWake { toWake.append(member) }
         guard let item = placement.evicted else { return }
-        item.count(\.evicted)
+        item.count(.dropped(.evicted))
         released.append(item)
     }
 
@@ -115,14 +115,14 @@ enum LoopbackItem: Sendable {
     case call(@Sendable () -> Void)
 
     /// Counts what became of the frame; does nothing for an event.
-    func count(_ outcome: any WritableKeyPath<ChannelStatistics.Frames, Int> & Sendable) {
+    func count(_ outcome: ChannelTally.Outcome) {
         if case .media(_, _, let tally, _) = self { tally.count(outcome) }
     }
 
     func deliver(to receiver: any ChannelReceiver) {
         switch self {
         case .media(let media, let stream, _, let user):
-            count(\.delivered)
+            count(.delivered)
             receiver.receive(media, stream, from: user)
         case .event(let event): receiver.handle(event)
         case .call(let call): call()

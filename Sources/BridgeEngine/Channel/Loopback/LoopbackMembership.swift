@@ -141,7 +141,7 @@ final class LoopbackMember: Sendable {
         // Each member has its own queue: a receiver that blocks does not block the others.
         queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
         mailbox = Mailbox(depth: depth, on: queue, of: timeline) { item in
-            guard receiver.call({ item.deliver(to: $0) }) else { return item.count(\.closed) }
+            guard receiver.call({ item.deliver(to: $0) }) else { return item.count(.dropped(.closed)) }
             if case .event(.disconnected) = item { receiver.release() }
         }
     }
@@ -156,7 +156,7 @@ final class LoopbackMember: Sendable {
     /// Discards the queued items, and releases the receiver after the running callback.
     func turnAway() {
         receiver.release()
-        for item in mailbox.abandonedItems() { item.count(\.closed) }
+        for item in mailbox.abandonedItems() { item.count(.dropped(.closed)) }
     }
 
     /// Returns when no callback is running; immediately in a task that the running callback has

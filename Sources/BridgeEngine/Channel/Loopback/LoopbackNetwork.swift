@@ -29,13 +29,13 @@ public final class LoopbackNetwork: ChannelTransport {
     private let verifier: TokenVerifier?
     /// The maximum number of video frames that wait for one receiver; if it is exceeded, the oldest
     /// is evicted.
-    public let depth: Int
+    package let depth: Int
     /// The maximum number of users in one channel; `nil` for any number.
-    public let capacity: Int?
+    package let capacity: Int?
     /// How long a user whose connection is cut stays in the channel.
-    public let patience: Duration
+    package let patience: Duration
     /// Whether raw pictures are carried; if not, they must be encoded, as for a real network.
-    public let carriesFrames: Bool
+    package let carriesFrames: Bool
     private let timeline: any Timeline
 
     /// Creates a network that is separate from all others.
@@ -88,7 +88,7 @@ public final class LoopbackNetwork: ChannelTransport {
     }
 
     /// The names of the channels that have users, in no particular order.
-    public var channelNames: [String] { state.withLock { Array($0.channels.keys) } }
+    package var channelNames: [String] { state.withLock { Array($0.channels.keys) } }
 
     /// Joins a channel.
     ///

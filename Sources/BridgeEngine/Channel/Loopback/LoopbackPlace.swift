@@ -120,7 +120,7 @@ final class LoopbackRoute {
     /// Ends a stream. Items that wait for a lost item are discarded.
     func end(_ stream: ChannelStream, _ deferred: inout DeferredActions) {
         for item in orders[stream]?.arrived.removeAll() ?? [] {
-            item.count(\.closed)
+            item.count(.dropped(.closed))
             deferred.note(released: item)
         }
         (orders[stream], chains[stream], asked[stream]) = (nil, nil, nil)

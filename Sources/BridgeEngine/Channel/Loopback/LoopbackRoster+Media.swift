@@ -36,7 +36,7 @@ extension LoopbackRoster {
         if stream != .audio { place.member.countSent() }
         for route in place.routes where !route.unwanted.contains(stream) {
             let tally = route.tallies[stream]
-            tally.count(\.sent)
+            tally.count(.sent)
             pass(
                 .media(media, stream, tally, from: place.member.user), media.byteCount, stream,
                 from: slot, on: route)
@@ -58,7 +58,7 @@ extension LoopbackRoster {
         let number = order.sent
         order.sent += 1
         guard !route.isCut, let time = route.link?.send(byteCount, at: timeline.now) else {
-            item.count(\.lost)
+            item.count(.dropped(.lost))
             return
         }
         route.onTheWay[stream, default: 0] += 1
@@ -66,7 +66,7 @@ extension LoopbackRoster {
             from: slot, to: route.slot, stream: stream, order: order.number, number: number,
             item: item, sent: timeline.now)
         deferred.note(after: time) {
-            item.count(\.closed)
+            item.count(.dropped(.closed))
         } _: {
             $0.arrive(flight)
         }
@@ -76,17 +76,17 @@ extension LoopbackRoster {
         let route = route(of: flight)
         route?.onTheWay[flight.stream, default: 0] -= 1
         guard let route, route.orders[flight.stream]?.number == flight.order else {
-            flight.item.count(\.closed)
+            flight.item.count(.dropped(.closed))
             return
         }
         guard !route.isCut else {
-            flight.item.count(\.lost)
+            flight.item.count(.dropped(.lost))
             return
         }
         route.note(transit: timeline.now - flight.sent, of: flight.stream)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
-            flight.item.count(\.lost)
+            flight.item.count(.dropped(.lost))
             return
         }
         deliver(next, flight, on: route)
@@ -134,7 +134,7 @@ extension LoopbackRoster {
             let isUsable = chain.admits(unit.references)
             let hasRoom = tally.frames.waiting <= Self.unitDepth + route.framesOnTheWay
             guard isUsable, hasRoom else {
-                if isUsable { tally.count(\.evicted) } else { tally.count(\.needingKeyFrame) }
+                if isUsable { tally.count(.dropped(.evicted)) } else { tally.count(.dropped(.needsKeyFrame)) }
                 deferred.note(released: item)
                 _ = chain.lose()
                 return askForKeyFrame(stream, of: slot, on: route)
@@ -143,7 +143,7 @@ extension LoopbackRoster {
             place(item, .keep, on: route)
         case .samples, .audioUnit:
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
-                tally.count(\.evicted)
+                tally.count(.dropped(.evicted))
                 return deferred.note(released: item)
             }
             place(item, .keep, on: route)
@@ -156,7 +156,7 @@ extension LoopbackRoster {
     ) {
         let placement = route.member.mailbox.place(item, whenFull: whenFull)
         if placement.verdict == .closed {
-            item.count(\.closed)
+            item.count(.dropped(.closed))
             deferred.note(released: item)
         }
         deferred.note(placement, for: route.member)

@@ -2,7 +2,7 @@
 /// messages always arrive, in order and at once.
 ///
 /// The same seed and the same frames give the same result.
-public struct LoopbackImpairment: Hashable, Sendable {
+public struct LoopbackImpairment: Equatable, Sendable {
     /// The fraction of packets that are lost, from 0 to 1. A unit is sent in packets of 1200 bytes,
     /// a frame of pixels or samples in one packet. Default 0.
     public var loss = 0.0

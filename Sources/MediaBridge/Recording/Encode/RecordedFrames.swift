@@ -131,9 +131,7 @@ final class RecordedSound: Sendable {
 
     init(_ track: RecordingTrack) {
         self.track = track
-        var configuration = AudioContinuity.Configuration()
-        configuration.longestCorrection = longestGap
-        state = Mutex(State(continuity: AudioContinuity(configuration)))
+        state = Mutex(State(continuity: AudioContinuity(longestCorrection: longestGap)))
     }
 
     /// Counts of what was inserted and cut off.

@@ -11,20 +11,6 @@
 /// determines the position, and times correct it only if they are off by more than 200 ms, or for
 /// two seconds by more than their usual deviation.
 public struct AudioContinuity: Sendable {
-    /// The limits for deviations of times.
-    public struct Configuration: Sendable {
-        /// The largest deviation of a frame's time that is treated as jitter.
-        ///
-        /// Default `nil`: three quarters of the frame's duration, but from 2 to 8 ms, so that a
-        /// missing frame is detected and a late clock is not; 200 ms if times advance unevenly.
-        public var jitter: MediaTime?
-        /// The longest gap that is filled, and the longest overlap that is cut off. Default 2 s.
-        public var longestCorrection = MediaTime(seconds: 2)
-
-        /// Creates the default configuration.
-        public init() {}
-    }
-
     /// How the stream was corrected for a frame.
     public enum Correction: Equatable, Sendable {
         /// A gap: this many samples of silence in each channel precede the frame.
@@ -80,15 +66,17 @@ public struct AudioContinuity: Sendable {
         var end: MediaTime { start + format.duration(samples: samples) }
     }
     private var stream: Stream?
-    /// The limits that this value was created with.
-    package let configuration: Configuration
+    private let longestCorrection: MediaTime
 
     /// The corrections so far. ``reset()`` keeps them.
     package private(set) var counts = Counts()
 
     /// Creates a value that has received no frames.
-    package init(_ configuration: Configuration = Configuration()) {
-        self.configuration = configuration
+    ///
+    /// - Parameter longestCorrection: The longest gap that is filled, and the longest overlap that
+    ///   is cut off. Default 2 s.
+    package init(longestCorrection: MediaTime = MediaTime(seconds: 2)) {
+        self.longestCorrection = longestCorrection
     }
 
     /// Treats the next frame as the first of a new stream.
@@ -114,12 +102,12 @@ public struct AudioContinuity: Sendable {
         let format = frame.format
         stream?.evenness.note(time, lasting: format.duration(samples: frame.sampleCount))
         let offset = time + (stream?.shift ?? .zero) - (stream?.end ?? time)
-        let spread = configuration.jitter == nil ? stream?.evenness.spread : nil
+        let spread = stream?.evenness.spread
         let limit = spread == nil ? jitter(of: frame) : Self.unevenJitter
         let correction = abs(offset) > limit ? offset : persistent(offset, spread)
         guard let correction else { return Result(frames: [placed(frame)]) }
         stream?.bias = nil
-        if abs(correction) > configuration.longestCorrection { return jumped(correction, frame) }
+        if abs(correction) > longestCorrection { return jumped(correction, frame) }
         let missing = format.samples(in: correction)
         if missing < 0 {
             let dropped = min(-missing, frame.sampleCount)
@@ -216,8 +204,10 @@ public struct AudioContinuity: Sendable {
         return Result(frames: [placed(frame)], correction: .restarted(offset))
     }
 
+    /// The largest deviation of a frame's time that is jitter, if times advance evenly: three
+    /// quarters of the frame's duration, but from 2 to 8 ms, so that a missing frame is detected and
+    /// a late clock is not.
     private func jitter(of frame: AudioFrame) -> MediaTime {
-        if let jitter = configuration.jitter { return jitter }
         let most = frame.format.duration(samples: frame.sampleCount / 4 * 3)
         return min(max(most, Self.notable), MediaTime(nanoseconds: 8_000_000))
     }

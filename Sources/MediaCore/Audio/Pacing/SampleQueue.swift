@@ -113,9 +113,12 @@ struct SampleQueue {
     func add(_ places: Int, to mix: inout [Float], at offset: Int) {
         let (from, to, length) = (history * channels, offset * channels, places * channels)
         precondition(from + length <= memory.count && to + length <= mix.count)
+        guard length > 0 else { return }
         memory.withUnsafeBufferPointer { memory in
             mix.withUnsafeMutableBufferPointer { mix in
-                for index in 0..<length { mix[to + index] += memory[from + index] }
+                // Indices from zero: the compiler then uses vector instructions.
+                let (source, sum) = (memory.baseAddress! + from, mix.baseAddress! + to)
+                for index in 0..<length { sum[index] += source[index] }
             }
         }
     }

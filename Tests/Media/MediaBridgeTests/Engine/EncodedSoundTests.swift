@@ -92,7 +92,7 @@ import Testing
         // G.711 has one unit per frame, and Opus one per 20 ms. The rest in the encoder arrives at
         // the end.
         let units = codec == .mulaw ? 90 : 45
-        #expect(channel.outgoingAudio.sent == units)
+        #expect(channel.outgoingAudio.offered == units)
         #expect((units...units + 1).contains(remote.received))
         #expect(
             remote.decoding == FrameBalance(offered: remote.received, delivered: remote.received))
@@ -183,11 +183,11 @@ import Testing
             })
         #expect(error.code == .invalidArgument && error.message.contains("speex"))
         #expect(error.advice?.contains("opus") == true)
-        #expect(await sender.statistics.unsentAudio[.failed] == 10)
+        #expect(await sender.statistics.outgoingAudio.dropped[.failed] == 10)
         // The next configuration is tried.
         try await sender.setAudioEncoderConfiguration(AudioEncoderConfiguration())
         push(10..<20, to: sender)
-        #expect(await sender.statistics.sentAudio == 10)
+        #expect(await sender.statistics.outgoingAudio.delivered == 10)
         await sender.shutDown()
     }
 
@@ -227,11 +227,13 @@ import Testing
         let (channel, heard) = await hangUp(sender, receiver, events)
         let remote = try #require(heard)
         let audio = channel.outgoingAudio
-        #expect(audio.sent == 90 && audio.lost > 0)
+        #expect(audio.offered == 90 && audio.dropped[.lost] > 0)
         // The last unit arrives at the end, and may be lost as well.
         #expect((audio.delivered...audio.delivered + 1).contains(remote.received))
         // Only units lost in the middle are concealed: at the ends, a loss cannot be detected.
-        #expect(remote.concealedSamples > 0 && remote.concealedSamples <= (audio.lost + 1) * 960)
+        #expect(
+            remote.concealedSamples > 0
+                && remote.concealedSamples <= (audio.dropped[.lost] + 1) * 960)
         #expect(remote.samples >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
     }
 
@@ -299,12 +301,14 @@ import Testing
             return
         }
         #expect(
-            audio.sent == audio.delivered + audio.lost + audio.evicted + audio.closed, "\(said)")
+            audio.offered == audio.delivered + audio.dropped[.lost] + audio.dropped[.evicted]
+                + audio.dropped[.closed], "\(said)")
         #expect((audio.delivered...audio.delivered + 1).contains(remote.received), "\(said)")
         #expect(remote.decoding.offered <= remote.received, "\(said)")
         #expect(remote.decoding.delivered == remote.decoding.offered, "\(said)")
         // A short pause looks like a loss.
-        #expect(remote.concealedSamples <= (audio.lost + 1) * 960 + pauses * 5760, "\(said)")
+        #expect(
+            remote.concealedSamples <= (audio.dropped[.lost] + 1) * 960 + pauses * 5760, "\(said)")
         let sent = await sender.statistics.outgoingAudio
         #expect(sent.offered == sent.delivered + sent.dropped.total, "\(said)")
         #expect(sent.dropped.total == sent.dropped[.muted], "\(said)")

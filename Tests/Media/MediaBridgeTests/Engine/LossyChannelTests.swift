@@ -85,13 +85,15 @@ import Testing
             let counts = final.renderers[renderer] ?? final.gone.renderers.latest[renderer]
             let report = try await recorder.stop()
 
-            #expect(frames.sent == 150 && report.video?.written == 150)
+            #expect(frames.offered == 150 && report.video?.written == 150)
             let times = screen.times.withLock { $0 }
             #expect(counts?.rendered == times.count)
             // A unit is lost if one of its packets is lost; units that refer to it are not
             // forwarded.
-            #expect(frames.lost > 0 || resends > 0)
-            #expect(frames.delivered + frames.lost + frames.needingKeyFrame == frames.sent)
+            #expect(frames.dropped[.lost] > 0 || resends > 0)
+            #expect(
+                frames.delivered + frames.dropped[.lost] + frames.dropped[.needsKeyFrame]
+                    == frames.offered)
             #expect(statistics.remote["camera"]?[.main]?.decoding.offered == frames.delivered)
             let there = try await MediaProbe.rawPictures(
                 of: shown, format: "yuv420p", size: "64x48")

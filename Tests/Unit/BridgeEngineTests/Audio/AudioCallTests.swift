@@ -39,7 +39,7 @@ struct AudioCallTests {
         #expect(first?.0 == "anna")
         #expect(first?.1 == AudioFormat(sampleRate: 48000, channels: 1))
         #expect(await bert.statistics.remoteAudio["anna"]?.samples == 24000)
-        #expect(await anna.statistics.sentAudio == 50)
+        #expect(await anna.statistics.outgoingAudio.delivered == 50)
         try await anna.leaveChannel()
         await events.first(named: "audioUnpublished")
         await bert.shutDown()
@@ -83,7 +83,7 @@ struct AudioCallTests {
         _ = carl.pullPlaybackAudioFrame(length: 19200)
         // The buffers are now empty.
         #expect(carl.pullPlaybackAudioFrame(length: 1920)?.allSatisfy { $0 == 0 } == true)
-        #expect(await carl.statistics.playback.underruns == 2)
+        #expect(await carl.statistics.playback.jitterBuffer.underruns == 2)
         for engine in [anna, bert, carl] { await engine.shutDown() }
     }
 
@@ -128,7 +128,7 @@ struct AudioCallTests {
         anna.pushExternalAudioFrame(block(1), timestamp: time(1))
         await sink.wait(for: 480)
         #expect(try sink.channel(0) == block(1))
-        #expect(await anna.statistics.sentAudio == 1)
+        #expect(await anna.statistics.outgoingAudio.delivered == 1)
         for engine in [anna, bert] { await engine.shutDown() }
     }
 }

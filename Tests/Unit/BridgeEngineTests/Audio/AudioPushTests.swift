@@ -1,7 +1,8 @@
-import BridgeEngine
 import MediaCore
 import TestSupport
 import Testing
+
+@testable import BridgeEngine
 
 @Suite(.hangGuard, .balanced)
 struct AudioPushTests {
@@ -127,5 +128,32 @@ struct AudioPushTests {
         await sink.wait(for: 480)
         #expect(try sink.channel(0) == block(0).map { $0 / 2 })
         await engine.shutDown()
+    }
+
+    /// A consumer that asks its source for its consumer while it is released.
+    private final class LastLook: AudioFrameConsumer {
+        private let source: AudioPushSource
+        private let isAlone: Observed<Bool?>
+
+        init(_ source: AudioPushSource, _ isAlone: Observed<Bool?>) {
+            (self.source, self.isAlone) = (source, isAlone)
+        }
+
+        deinit {
+            let isAlone = source.source?.consumer == nil
+            self.isAlone.change { $0 = isAlone }
+        }
+
+        func consume(_ frame: consuming AudioFrame) -> FrameDisposition { .accepted }
+    }
+
+    @Test(arguments: [true, false])
+    func aConsumerMayUseItsSourceWhileItIsReleased(byTheSource: Bool) {
+        let format = AudioFormat(sampleRate: 48000, channels: 1)
+        let (holder, isAlone) = (AudioPushSource(), Observed<Bool?>(nil))
+        holder.source = PushAudioSource(format, refused: DropMeter())
+        holder.source?.consumer = LastLook(holder, isAlone)
+        if byTheSource { holder.source?.consumer = nil } else { holder.source = nil }
+        #expect(isAlone.value == true)
     }
 }

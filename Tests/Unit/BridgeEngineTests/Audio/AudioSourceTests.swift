@@ -48,7 +48,7 @@ struct AudioSourceTests {
         try await engine.stopPreview()
         #expect(try tone.deliver(1) == .notStarted)
         #expect(
-            engine.trace.map(\.description) == [
+            engine.trace == [
                 "audio source 1: query", "audio source 1: initialize", "audio source 1: start",
                 "audio source 1: stop", "audio source 1: dispose",
             ])

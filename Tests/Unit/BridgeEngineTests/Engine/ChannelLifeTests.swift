@@ -34,7 +34,7 @@ struct ChannelLifeTests {
         await sender.shutDown()
         #expect(sink.numbers == [1])
         let statistics = await receiver.statistics
-        #expect(statistics.channel?.incoming.sent == 1)
+        #expect(statistics.channel?.incoming.offered == 1)
         await receiver.shutDown()
         #expect(await sender.statistics.sent == 3)
     }
@@ -105,7 +105,7 @@ struct ChannelLifeTests {
         await sender.shutDown()
         await receiver.shutDown()
         #expect(near.numbers == [0, 1, 2] && far.numbers == [0, 2])
-        #expect(await sender.statistics.unsent[.muted] == 1)
+        #expect(await sender.statistics.outgoing.dropped[.muted] == 1)
         let muted = await events.rest().compactMap { event in
             if case .videoMuted(let isMuted, .main, by: "anna") = event { isMuted } else { nil }
         }
@@ -123,7 +123,7 @@ struct ChannelLifeTests {
         await events.first(named: "videoMuted")
         try source.deliver(number: 0)
         await sender.shutDown()
-        #expect(await sender.statistics.unsent[.muted] == 1)
+        #expect(await sender.statistics.outgoing.dropped[.muted] == 1)
         await receiver.shutDown()
     }
 
@@ -167,7 +167,7 @@ struct ChannelLifeTests {
                 switch event {
                 case .connectionChanged(.connected): "connected"
                 case .connectionChanged(.reconnecting(let attempt, let error)):
-                    "\(attempt) \(error.code.rawValue)"
+                    "\(attempt) \(error.code)"
                 default: nil
                 }
             }
@@ -187,7 +187,7 @@ struct ChannelLifeTests {
         await far.rendered(2)
         #expect(far.numbers == [0, 3])
         #expect(!source.calls.contains("shouldStop") && !far.calls.contains("shouldStop"))
-        #expect(await sender.statistics.channel?.outgoing.lost == 2)
+        #expect(await sender.statistics.channel?.outgoing.dropped[.lost] == 2)
         await sender.shutDown()
         await receiver.shutDown()
     }

@@ -41,10 +41,10 @@ extension MediaEngine {
 
     /// The trace as text, without renderer entries.
     nonisolated var sourceTrace: [String] {
-        trace.filter { $0.object.hasPrefix("source") }.map(\.description)
+        trace.filter { $0.hasPrefix("source") }
     }
     nonisolated var rendererTrace: [String] {
-        trace.filter { $0.object.hasPrefix("renderer") }.map(\.description)
+        trace.filter { $0.hasPrefix("renderer") }
     }
 }
 

@@ -32,7 +32,7 @@ struct IsolationTests {
 
     private func counts(
         of engine: MediaEngine
-    ) async throws -> (bad: EngineStatistics.Renderer, good: EngineStatistics.Renderer) {
+    ) async throws -> (bad: EngineStatistics.Sink, good: EngineStatistics.Sink) {
         let id = await engine.localVideoRenderer?.id
         // The working renderer has received every frame; its counts may lag behind.
         let all = await engine.statistics {

@@ -158,7 +158,7 @@ struct StateMachineTests {
                 "renderer 1: stop", "renderer 1: dispose",
             ])
         // The renderer is started before the first frame can arrive.
-        let order = engine.trace.map(\.description)
+        let order = engine.trace
         let rendererStart = try #require(order.firstIndex(of: "renderer 1: start"))
         let sourceStart = try #require(order.firstIndex(of: "source 1: start"))
         #expect(rendererStart < sourceStart)

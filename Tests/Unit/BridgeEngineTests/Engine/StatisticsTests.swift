@@ -44,7 +44,7 @@ struct StatisticsTests {
         #expect(rendered[1...] == [sinks[0], sinks[2]].map(\.frames.count).sorted()[...])
         // A captured frame was sent, or evicted before the encoder's processors.
         #expect(statistics.sent + local.dropped[.evicted] == local.accepted)
-        #expect(statistics.unsent.total == 0)
+        #expect(statistics.outgoing.dropped.total == 0)
         await engine.shutDown()
         await other.shutDown()
     }

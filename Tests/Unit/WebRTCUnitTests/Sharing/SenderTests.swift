@@ -37,7 +37,7 @@ struct SenderTests {
                 "unit 2 anna", "no video anna", "no audio anna", "left anna quit",
             ])
         let statistics = membership.statistics
-        #expect(statistics.incoming.sent == 2)
+        #expect(statistics.incoming.offered == 2)
         #expect(statistics.incoming.delivered == 2)
         #expect(statistics.incomingAudio.delivered == 1)
         #expect(peer.role == .receiver)
@@ -98,8 +98,8 @@ struct SenderTests {
         membership.setDemand(nil, .main, of: "anna")
         peer.observer?.receive(Units.delta(4))
         let incoming = membership.statistics.incoming
-        #expect(incoming.sent == 2)
-        #expect(incoming.needingKeyFrame == 1)
+        #expect(incoming.offered == 2)
+        #expect(incoming.dropped[.needsKeyFrame] == 1)
         #expect(incoming.waiting == 0)
         await membership.leave()
         #expect(served.listener.heard.value.filter { $0.hasPrefix("unit") } == ["unit 3 anna"])

@@ -56,9 +56,9 @@ struct SharingTests {
         #expect(connecting.state.value.units.isEmpty)
         let statistics = held.membership.statistics
         #expect(statistics.sent == 4)
-        #expect(statistics.outgoing.sent == 6)
+        #expect(statistics.outgoing.offered == 6)
         #expect(statistics.outgoing.delivered == 4)
-        #expect(statistics.outgoing.needingKeyFrame == 2)
+        #expect(statistics.outgoing.dropped[.needsKeyFrame] == 2)
         #expect(statistics.outgoing.waiting == 0)
         #expect(statistics.to.count == 3)
         await held.membership.leave()
@@ -98,8 +98,8 @@ struct SharingTests {
         held.video.send(Units.key(4))
         #expect(peer.state.value.units.map(\.last) == [1, 4])
         let outgoing = held.membership.statistics.outgoing
-        #expect(outgoing.evicted == 1)
-        #expect(outgoing.needingKeyFrame == 1)
+        #expect(outgoing.dropped[.evicted] == 1)
+        #expect(outgoing.dropped[.needsKeyFrame] == 1)
         #expect(outgoing.waiting == 0)
         await held.membership.leave()
     }
