@@ -164,6 +164,7 @@ wild: packages-test
 # BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour: it also counts instructions and
 # allocations, and includes OpenCV.
 bench: packages-bench network
+	swift build -c release --product MixProbe
 	swift build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
 	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)

@@ -209,6 +209,11 @@ let package = Package(
             ],
             path: "Tests/Programs/CallProbe", swiftSettings: settings
         ),
+        // The mix of many users, for the benchmarks.
+        .executableTarget(
+            name: "MixProbe", dependencies: ["BridgeEngine", "MediaBridge", "MediaCore"],
+            path: "Tests/Programs/MixProbe", swiftSettings: settings
+        ),
         // A typical first script, with loops at the top level, ended by Ctrl-C.
         .executableTarget(
             name: "ScriptProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/ScriptProbe",

@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-    package import Glibc
+    internal import Glibc
 #else
-    package import Musl
+    internal import Musl
 #endif
 
 /// Returns the system's text for an error number; by default, that of the last call on this thread.

@@ -9,7 +9,6 @@
 //   swift-workloads engines COUNT FRAMES           many engines side by side, each with one renderer
 //   swift-workloads latency RENDERERS FRAMES RATE  prints the times from push to render, in nanoseconds
 //   swift-workloads channel USERS FRAMES           one user sends 30 pictures a second to all others
-//   swift-workloads mix USERS SECONDS              one user hears all others, in steps of 10 ms
 let words = Array(CommandLine.arguments.dropFirst())
 switch (words.first, words.count) {
 case ("each", 3): try await bridge(words[1], words[2], see)
@@ -23,7 +22,6 @@ case ("latency", 4):
     try await measureLatency(
         renderers: number(words[1]), frames: number(words[2]), rate: number(words[3]))
 case ("channel", 3): try await runChannel(users: number(words[1]), frames: number(words[2]))
-case ("mix", 3): try await runMix(users: number(words[1]), seconds: number(words[2]))
 default: fatalError("no such workload: \(words)")
 }
 

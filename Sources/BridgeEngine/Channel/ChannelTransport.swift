@@ -58,7 +58,7 @@ public typealias TokenVerifier =
     @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?
 
 /// Why a channel asks for a token.
-public enum TokenReason: String, Hashable, Sendable {
+public enum TokenReason: Sendable {
     /// The connection was interrupted and is being restored.
     case reconnecting
     /// The token expires soon.

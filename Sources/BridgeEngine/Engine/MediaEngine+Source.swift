@@ -43,7 +43,7 @@ extension MediaEngine {
     }
 
     /// The source that was set last; `nil` if the default one or push mode is in use.
-    package var videoSource: VideoSourceReference? {
+    public var videoSource: VideoSourceReference? {
         guard mainSlot.pushHost == nil else { return nil }
         return mainSlot.chosen.map { VideoSourceReference(host: $0) }
     }
@@ -158,7 +158,7 @@ extension MediaEngine {
 }
 
 /// A reference to a video source that the engine owns.
-package struct VideoSourceReference: Sendable {
+public struct VideoSourceReference: Sendable {
     let host: VideoSourceHost
 
     /// Returns whether the reference is to this object.

@@ -44,7 +44,8 @@ final class PlayoutDelay: Sendable {
     ///
     /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
     func timing(
-        of frame: some MediaFrame, in stream: ChannelStream, on clock: EngineClock, isReady: Bool = true
+        of frame: some MediaFrame, in stream: ChannelStream, on clock: EngineClock,
+        isReady: Bool = true
     ) -> LiveTiming? {
         guard !clock.isOffline, let time = frame.runningTime, var live = frame.liveTiming else {
             return frame.liveTiming

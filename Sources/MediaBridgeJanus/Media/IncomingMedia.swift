@@ -107,7 +107,11 @@ final class IncomingStream: Sendable {
                 state.waiting += 1
                 return true
             }
-            if isUsable { tally.count(.dropped(.evicted)) } else { tally.count(.dropped(.needsKeyFrame)) }
+            if isUsable {
+                tally.count(.dropped(.evicted))
+            } else {
+                tally.count(.dropped(.needsKeyFrame))
+            }
             _ = state.chain.lose()
             needsKeyFrame = references != nil
             return false

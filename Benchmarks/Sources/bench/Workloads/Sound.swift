@@ -27,8 +27,8 @@ enum Sound: Workload {
                     "audiotestsrc is-live=true num-buffers=\(steps) samplesperbuffer=480 ! "
                     + "audio/x-raw,format=S16LE,rate=48000,channels=1 ! queue ! m. "
                 return [
-                    .swift(
-                        "MediaEngine, playback", ["mix", "\(users)", "\(steps / 100)"],
+                    .product(
+                        "MixProbe", "MediaEngine, playback", ["\(users)", "\(steps / 100)"],
                         limits: [Limit(.load, .value(0.02))]),
                     .launch(
                         "gst-launch-1.0, audiomixer",

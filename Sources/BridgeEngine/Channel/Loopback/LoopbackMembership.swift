@@ -141,7 +141,9 @@ final class LoopbackMember: Sendable {
         // Each member has its own queue: a receiver that blocks does not block the others.
         queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
         mailbox = Mailbox(depth: depth, on: queue, of: timeline) { item in
-            guard receiver.call({ item.deliver(to: $0) }) else { return item.count(.dropped(.closed)) }
+            guard receiver.call({ item.deliver(to: $0) }) else {
+                return item.count(.dropped(.closed))
+            }
             if case .event(.disconnected) = item { receiver.release() }
         }
     }

@@ -219,7 +219,8 @@ extension LoopbackNetwork {
     }
 
     /// Cuts a user's connection: the user gets ``EngineEvent/connectionChanged(_:)``, frames
-    /// from and to it are lost, and events are held back. The user is removed after ``patience``.
+    /// from and to it are lost, and events are held back. The user is removed after the patience that
+    /// the network was created with.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult

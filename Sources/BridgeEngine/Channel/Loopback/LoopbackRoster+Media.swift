@@ -134,7 +134,11 @@ extension LoopbackRoster {
             let isUsable = chain.admits(unit.references)
             let hasRoom = tally.frames.waiting <= Self.unitDepth + route.framesOnTheWay
             guard isUsable, hasRoom else {
-                if isUsable { tally.count(.dropped(.evicted)) } else { tally.count(.dropped(.needsKeyFrame)) }
+                if isUsable {
+                    tally.count(.dropped(.evicted))
+                } else {
+                    tally.count(.dropped(.needsKeyFrame))
+                }
                 deferred.note(released: item)
                 _ = chain.lose()
                 return askForKeyFrame(stream, of: slot, on: route)
