@@ -260,14 +260,9 @@ extension Caps {
         return (width, height)
     }
 
-    /// Sample rate in Hz and number of channels in the first structure; `nil` for a missing value.
+    /// Sample rate in Hz and number of channels in the first structure; `nil` for a value that is
+    /// missing or not fixed.
     package var soundFormat: (rate: Int?, channels: Int?) { (integer("rate"), integer("channels")) }
-
-    /// Sample rate in Hz and number of channels of the first structure; zero for a field that is
-    /// missing or not a fixed integer.
-    package var soundLayout: (rate: Int, channels: Int) {
-        (integer("rate") ?? 0, integer("channels") ?? 0)
-    }
 
     /// Whether the first structure is MPEG audio of version 1: MP3.
     package var isMPEG1Sound: Bool { integer("mpegversion") == 1 }

@@ -11,16 +11,16 @@ final class SampleTranslation: Sendable {
     private let loan = PoolStarvationGuard()
     /// Samples that arrived at the appsink.
     let arrived = SingleWriterCounter()
-    /// Samples that were pulled. Written under the lock of ``fates``.
+    /// Samples that were pulled. Written under the lock of ``losses``.
     private let taken = SingleWriterCounter()
-    /// The outcome of samples that were not delivered.
-    private struct Fates {
+    /// The counts of samples that were not delivered.
+    private struct Losses {
         var discarded = 0
         /// Samples that are known to have been evicted by newer ones.
         var evicted = 0
     }
     /// Held while a sample is pulled and counted, so that counts are exact at every moment.
-    private let fates = Mutex(Fates())
+    private let losses = Mutex(Losses())
 
     /// What is known about the stream.
     private struct Stream {
@@ -47,8 +47,8 @@ final class SampleTranslation: Sendable {
 
     /// Resets the counts and the orientation for a new run.
     func reset() {
-        fates.withLock { fates in
-            fates = Fates()
+        losses.withLock { losses in
+            losses = Losses()
             taken.reset()
             arrived.reset()
         }
@@ -69,21 +69,21 @@ final class SampleTranslation: Sendable {
     /// Samples that were pulled in this run.
     var takenSamples: Int { taken.value }
 
-    /// Returns the next sample if one waits, otherwise `nil`; never blocks. The appsink queues the
-    /// first sample before it calls ``begin(_:)``'s caller: until then there is none.
+    /// Returns the next sample if one waits, otherwise `nil`; never blocks. Returns `nil` before
+    /// ``begin(_:)``, even if the appsink has queued the first sample.
     ///
     /// - Parameter isDiscarding: Whether the caller discards the sample.
     func pull(isDiscarding: Bool = false) -> Sample? {
         guard hasBegun.load(ordering: .acquiring) else { return nil }
-        return fates.withLock { fates in
+        return losses.withLock { losses in
             let arrived = arrived.value
             guard let sample = sink.tryPull() else {
                 // The queue is empty: what had arrived and was not pulled has been evicted.
-                evict(arrived - taken.value, in: &fates)
+                evict(arrived - taken.value, in: &losses)
                 return nil
             }
             taken.add()
-            if isDiscarding { fates.discarded += 1 }
+            if isDiscarding { losses.discarded += 1 }
             return sample
         }
     }
@@ -92,22 +92,22 @@ final class SampleTranslation: Sendable {
     /// discarded. Samples that may still be in the queue count as waiting until a pull has found it
     /// empty.
     var balance: FrameBalance {
-        fates.withLock { fates in
+        losses.withLock { losses in
             let (arrived, taken) = (arrived.value, taken.value)
-            evict(arrived - taken - sink.depth, in: &fates)
+            evict(arrived - taken - sink.depth, in: &losses)
             var drops = DropCounts()
-            drops[.evicted] = fates.evicted
-            drops[.closed] = fates.discarded
+            drops[.evicted] = losses.evicted
+            drops[.closed] = losses.discarded
             // A sample may be pulled just before its arrival is counted.
             return FrameBalance(
-                offered: max(arrived, taken + fates.evicted), delivered: taken - fates.discarded,
+                offered: max(arrived, taken + losses.evicted), delivered: taken - losses.discarded,
                 dropped: drops)
         }
     }
 
     /// Notes that at least `count` samples were evicted. Only a live capture evicts any.
-    private func evict(_ count: Int, in fates: inout Fates) {
-        if isLive { fates.evicted = max(fates.evicted, count) }
+    private func evict(_ count: Int, in losses: inout Losses) {
+        if isLive { losses.evicted = max(losses.evicted, count) }
     }
 
     /// Passes the sample that was pulled last to a receiver.

@@ -1,13 +1,6 @@
 internal import Glibc
 
 extension VideoFrame {
-    /// Does the same and blocks until the file is written: for closures and processors, which are not
-    /// asynchronous. Must not be called in a task.
-    public func writePicture(to path: String) throws {
-        let frame = self
-        try ControlTask.blocking { try await frame.writePicture(to: path) }
-    }
-
     /// Writes the frame to an image file, rotated upright. The path's extension selects the format:
     /// `.png`, `.jpg` or `.jpeg`. An existing file is overwritten.
     ///
@@ -32,6 +25,14 @@ extension VideoFrame {
         }
         try await sink.finish()
         try kind.check(path)
+    }
+
+    /// Writes the frame to an image file, and blocks until it is written: for closures and processors,
+    /// which are not asynchronous. Must not be called in a task. Otherwise the same as the
+    /// asynchronous function.
+    public func writePicture(to path: String) throws {
+        let frame = self
+        try ControlTask.blocking { try await frame.writePicture(to: path) }
     }
 }
 

@@ -94,7 +94,8 @@ struct RecordingRecipe: Sendable {
             pipeline.converted = encoder.conversion(of: info)
             return pipeline
         case .audio(let encoder, let encoding):
-            let (rate, channels) = caps.soundLayout
+            let format = caps.soundFormat
+            let (rate, channels) = (format.rate ?? 0, format.channels ?? 0)
             // Opus supports five sample rates, and its files state 48 kHz anyway.
             let stored = encoder == .opusenc ? 48_000 : rate
             let elements =

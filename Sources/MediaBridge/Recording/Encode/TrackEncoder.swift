@@ -261,8 +261,7 @@ private final class UnitReader: Sendable {
 
     private func change(_ state: inout State, to caps: Caps?) {
         state.caps = caps
-        guard kind == .audio, let caps else { return }
-        let rate = caps.soundLayout.rate
+        guard kind == .audio, let rate = caps?.soundFormat.rate else { return }
         if hiddenDelay > 0, rate > 0 {
             state.isHidden = true
             state.advance = MediaTime(value: Int64(hiddenDelay), timescale: Int32(clamping: rate))
