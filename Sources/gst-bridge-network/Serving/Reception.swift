@@ -193,14 +193,11 @@ struct RecordingDirectory {
 
     /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
     func path(for user: UserID) -> String {
-        var (now, parts) = (time(nil), tm())
-        localtime_r(&now, &parts)
-        let date = String(unsafeUninitializedCapacity: 32) { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                strftime($0.baseAddress, $0.count, "%Y%m%d-%H%M%S", &parts)
-            }
-        }
-        return "\(path)/\(Self.safe(user.name))-\(date).mkv"
+        let now = Calendar.current.dateComponents(
+            [.year, .month, .day, .hour, .minute, .second], from: Date())
+        let parts = [now.year, now.month, now.day, now.hour, now.minute, now.second]
+        let time = String(format: "%04d%02d%02d-%02d%02d%02d", arguments: parts.map { $0 ?? 0 })
+        return "\(path)/\(Self.safe(user.name))-\(time).mkv"
     }
 
     /// A name that is valid in a path and in a pipeline string: the letters and digits of all
