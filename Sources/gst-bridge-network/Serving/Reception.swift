@@ -193,7 +193,7 @@ struct RecordingDirectory {
 
     /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
     func path(for user: UserID) -> String {
-        let now = Calendar.current.dateComponents(
+        let now = Calendar(identifier: .gregorian).dateComponents(
             [.year, .month, .day, .hour, .minute, .second], from: Date())
         let parts = [now.year, now.month, now.day, now.hour, now.minute, now.second]
         let time = String(format: "%04d%02d%02d-%02d%02d%02d", arguments: parts.map { $0 ?? 0 })
