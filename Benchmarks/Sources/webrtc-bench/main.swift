@@ -2,7 +2,7 @@
 // Tests/TestSupport.
 //
 //   webrtc-bench check [janus|chromium]     fails, with the reason, if a row cannot be measured
-//   webrtc-bench direct SECONDS             gst-bridge share to WHEPSource
+//   webrtc-bench direct SECONDS             gst-bridge share to a player
 //   webrtc-bench janus h264|vp8 SECONDS     an engine to another engine, through Janus
 //   webrtc-bench units SECONDS              the same with encoded frames that are forwarded
 //   webrtc-bench page SECONDS               gst-bridge share to the frame callback of its page
@@ -12,7 +12,7 @@
 //   webrtc-bench sync play|receive TIMES    the offset between each flash and its beep
 //   webrtc-bench call-sync PERCENT TIMES    the same through Janus, with packet loss
 //   webrtc-bench call-loss TIMES            the mean time between frames at 10 % packet loss
-//   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many WHEPSources
+//   webrtc-bench viewers COUNT SECONDS      gst-bridge share to many players
 //
 // They print times in nanoseconds, one per line, and shares of a core, `load sender 0.12`. They start this
 // program in further roles:
@@ -20,8 +20,8 @@
 //   webrtc-bench camera SOCKET              writes frames into shared memory
 //   webrtc-bench send SERVER h264|vp8|FILM  an engine that sends
 //   webrtc-bench receive SERVER pictures|units
-//   webrtc-bench watch URL                  a WHEPSource that decodes
-//   webrtc-bench players COUNT URL          WHEPSources that do not
+//   webrtc-bench watch URL                  a player that decodes
+//   webrtc-bench players COUNT URL          players that do not
 import Foundation
 
 let words = Array(CommandLine.arguments.dropFirst())

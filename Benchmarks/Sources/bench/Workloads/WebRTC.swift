@@ -19,7 +19,7 @@ enum WebRTC: Workload {
             let seconds = "\(seconds)"
             return [
                 contestant(
-                    "share to WHEPSource, H.264", ["direct", seconds],
+                    "share to a WHEP source, H.264", ["direct", seconds],
                     limits: [Limit(.p50, .value(8e-3)), Limit(.p95, .value(15e-3))]),
                 contestant(
                     "Janus, H.264", ["janus", "h264", seconds], needs: "janus",

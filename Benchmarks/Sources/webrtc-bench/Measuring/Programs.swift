@@ -3,7 +3,7 @@ import Foundation
 /// The warm-up before a measurement, which lets the bit rate settle.
 private let warmUp = Duration.seconds(4)
 
-/// Latency from the camera's process to a WHEPSource in another process, through `gst-bridge share`.
+/// Latency from the camera's process to a player in another process, through `gst-bridge share`.
 func measureDirect(seconds: Int) async throws {
     try await Site.with { site in
         let (camera, share) = try await site.share()

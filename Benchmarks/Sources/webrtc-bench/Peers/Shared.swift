@@ -14,7 +14,9 @@ func fillSharedMemory(at socket: String) async throws {
 }
 
 /// A source on the server of a measurement.
-private func player(_ url: String) throws -> WHEPSource { try WHEPSource(url, token: token) }
+private func player(_ url: String) throws -> PipelineVideoSource {
+    try PipelineVideoSource(whep: url, token: token)
+}
 
 /// Records when frames are decoded.
 func watch(_ url: String) async throws {
