@@ -134,7 +134,7 @@ extension MediaEngine {
         guard let host = mainSlot.pushHost else { return }
         mainSlot.pushHost = nil
         pushes[.main] = nil
-        _ = mainTrack.entrance.forget(host.port, for: next?.port)
+        mainTrack.entrance.forget(host.port, for: next?.port)
         if mainSlot.host !== host { await takeDown(host) }
     }
 }

@@ -136,7 +136,7 @@ extension MediaEngine {
         await releaseAudio()
         // A push source that has not received a push yet.
         if let pushHost = mainSlot.pushHost {
-            _ = mainTrack.entrance.forget(pushHost.port, for: nil)
+            mainTrack.entrance.forget(pushHost.port, for: nil)
             await takeDown(pushHost)
         }
         await takeDownSinks(VideoMedia.self) { $0.isLocal }

@@ -35,7 +35,7 @@ extension MediaEngine {
         guard mainSlot.host != nil else { return try await start(host, in: mainSlot) }
         let before = mainTrack.entrance.expect(host.port)
         do throws(EngineError) { try await bringUp(host) } catch {
-            _ = mainTrack.entrance.forget(host.port, for: before)
+            mainTrack.entrance.forget(host.port, for: before)
             throw error
         }
     }

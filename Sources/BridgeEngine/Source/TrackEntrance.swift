@@ -63,6 +63,7 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
     /// - Parameter other: The source that is to become active with its first frame instead; `nil`
     ///   for none.
     /// - Returns: False if `port` is already active.
+    @discardableResult
     func forget(_ port: SourcePort<Media>, for other: SourcePort<Media>?) -> Bool {
         state.withLock { state in
             if state.next === port {

@@ -197,7 +197,7 @@ extension AppSource {
     package func forceKeyFrame(from time: ClockTime) { keyFrames.request(from: time) }
 }
 
-/// Decides which frames are key frames: regular ones, and those that were requested.
+/// Decides which frames are key frames: regular ones, and requested ones.
 private final class KeyFrames: Sendable {
     private struct State {
         var next: GstClockTime?

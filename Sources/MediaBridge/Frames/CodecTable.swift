@@ -189,7 +189,13 @@ extension VideoCodec: TabledCodec {
     ///
     /// - Throws: ``PipelineError`` for a codec whose name is no media type.
     func caps(codecData: [UInt8]?, size: VideoSize?) throws(PipelineError) -> Caps {
-        try caps(codecData, size.map { ",width=\($0.width),height=\($0.height)" } ?? "")
+        try Self.recent.value(
+            for: UnitForm(
+                codec: self, codecData: codecData, first: size?.width, second: size?.height))
+    }
+
+    private static let recent = RecentlyMade<UnitForm<VideoCodec>, Caps> {
+        unit throws(PipelineError) in try unit.caps("width", "height")
     }
 }
 
@@ -268,8 +274,13 @@ extension AudioCodec: TabledCodec {
     func caps(
         codecData: [UInt8]?, sampleRate: Int?, channelCount: Int?
     ) throws(PipelineError) -> Caps {
-        let rate = sampleRate.map { ",rate=\($0)" } ?? ""
-        return try caps(codecData, rate + (channelCount.map { ",channels=\($0)" } ?? ""))
+        try Self.recent.value(
+            for: UnitForm(
+                codec: self, codecData: codecData, first: sampleRate, second: channelCount))
+    }
+
+    private static let recent = RecentlyMade<UnitForm<AudioCodec>, Caps> {
+        unit throws(PipelineError) in try unit.caps("rate", "channels")
     }
 }
 
@@ -281,26 +292,23 @@ private func same(
     Dictionary(uniqueKeysWithValues: containers.map { ($0, elements) })
 }
 
-/// The caps of units whose bytes come from the program.
-private struct UnitCaps: Equatable, Sendable {
-    let mediaType: String
-    let fields: String
+/// The form of units whose bytes come from the program. Compared for each unit, so it contains no
+/// text that would have to be made first.
+private struct UnitForm<Codec: TabledCodec>: Equatable, Sendable {
+    let codec: Codec
     let codecData: [UInt8]?
+    /// Width and height, or sample rate and channels, as far as they are known.
+    let first, second: Int?
 
-    static let recent = RecentlyMade<UnitCaps, Caps> { unit throws(PipelineError) in
-        let data = unit.codecData.map { ",codec_data=(buffer)\(Caps.hexadecimal($0))" } ?? ""
-        return try Caps(unit.mediaType + unit.fields + data)
-    }
-}
-
-extension TabledCodec {
-    /// - Parameter fields: Fields of the stream, each after a comma.
-    fileprivate func caps(_ codecData: [UInt8]?, _ fields: String) throws(PipelineError) -> Caps {
-        let row = row
+    /// - Parameter fields: The names of the two numbers.
+    func caps(_ fields: String...) throws(PipelineError) -> Caps {
+        let row = codec.row
         let own = codecData == nil ? nil : row?.fieldsWithCodecData
-        return try UnitCaps.recent.value(
-            for: UnitCaps(
-                mediaType: mediaType, fields: (own ?? row?.fields ?? "") + fields,
-                codecData: codecData))
+        var text = codec.mediaType + (own ?? row?.fields ?? "")
+        for (field, number) in zip(fields, [first, second]) {
+            if let number { text += ",\(field)=\(number)" }
+        }
+        if let codecData { text += ",codec_data=(buffer)\(Caps.hexadecimal(codecData))" }
+        return try Caps(text)
     }
 }

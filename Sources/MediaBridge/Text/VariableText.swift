@@ -55,7 +55,7 @@ struct VariableText {
                         .badFile, message: "variable \"${\(name)}\" has no value",
                         advice: "--set \(name)=VALUE")
                 }
-                // A letter in place of this value and of those that follow.
+                // A letter stands for this value, and for each later one.
                 let sample = pieces[index...].map { piece in
                     if case .text(let text) = piece { String(text) } else { "x" }
                 }.joined()

@@ -35,8 +35,8 @@ final class PeerSession: PeerConnectionObserver {
         /// Closes the connection; `nil` until the session ends.
         var ending: Task<Void, Never>?
         var isOver: Bool { ending != nil }
-        /// Tracks the references of the sender's frames: those beyond the limit are lost, and so are those that
-        /// the engine does not want.
+        /// Tracks the references of the sender's frames. Frames beyond the limit are lost, and frames that the
+        /// engine does not want.
         var chain = ReferenceChain()
         /// The counts of the sender's frames.
         var video = FrameBalance()
