@@ -36,8 +36,8 @@ package struct MappedVideoFrame: ~Copyable {
     private var frame: GstVideoFrame
     /// Whether the buffer's only memory was mapped directly (``Buffer/isHeldBySample``).
     private let isSole: Bool
-    /// The planes; their memory is valid while this value lives, and contains every row.
-    package let planes: Planes
+    /// The number of planes, at most four.
+    package let planeCount: Int
 
     /// The access that a mapping permits.
     package enum Access: Sendable {
@@ -74,49 +74,31 @@ package struct MappedVideoFrame: ~Copyable {
         guard isMapped != 0 else { return nil }
         // Decoders may describe a larger picture; the caps have the visible size.
         (frame.info.width, frame.info.height) = (layout.width, layout.height)
-        guard let planes = Self.planes(of: &frame, &layout) else {
-            if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
-            return nil
+        for index in 0..<layout.finfo.pointee.n_planes {
+            var plane = mb_video_frame_plane(&frame, index)
+            guard mb_video_plane_fits(&plane, &layout, index) != 0 else {
+                if isSole {
+                    mb_video_frame_unmap_sole(&frame)
+                } else {
+                    gst_video_frame_unmap(&frame)
+                }
+                return nil
+            }
         }
         self.frame = frame
         self.isSole = isSole
-        self.planes = planes
+        planeCount = Int(layout.finfo.pointee.n_planes)
     }
 
-    /// Returns `nil` if a row is outside of the memory.
-    private static func planes(
-        of frame: inout GstVideoFrame, _ layout: inout GstVideoInfo
-    ) -> Planes? {
-        var planes = Planes()
-        for index in 0..<layout.finfo.pointee.n_planes {
-            var plane = mb_video_frame_plane(&frame, index)
-            guard mb_video_plane_fits(&plane, &layout, index) != 0 else { return nil }
-            planes.append(Plane(plane))
-        }
-        return planes
+    /// Returns a plane; its memory is valid while this value lives, and contains every row.
+    package func plane(_ index: Int) -> Plane {
+        precondition(index >= 0 && index < planeCount, "plane \(index) of \(planeCount)")
+        return withUnsafePointer(to: frame) { Plane(mb_video_frame_plane($0, guint(index))) }
     }
 
     deinit {
         var frame = self.frame
         if isSole { mb_video_frame_unmap_sole(&frame) } else { gst_video_frame_unmap(&frame) }
-    }
-
-    /// The planes of a frame, at most four. Stored inline, so that mapping a frame allocates
-    /// nothing.
-    package struct Planes: RandomAccessCollection {
-        private var list = InlineArray<4, Plane>(repeating: Plane(MBPlane()))
-        package private(set) var endIndex = 0
-
-        package var startIndex: Int { 0 }
-        package subscript(index: Int) -> Plane {
-            precondition(index < endIndex, "plane \(index) of \(endIndex)")
-            return list[index]
-        }
-
-        fileprivate mutating func append(_ plane: Plane) {
-            list[endIndex] = plane
-            endIndex += 1
-        }
     }
 
     /// A plane in mapped memory.

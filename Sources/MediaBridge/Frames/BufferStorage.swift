@@ -45,8 +45,8 @@ final class BufferFrameStorage: VideoFrameStorage {
 extension MappedVideoFrame {
     /// The planes in MediaCore's type.
     fileprivate var list: PlaneList {
-        PlaneList(count: planes.count) { index in
-            let plane = planes[index]
+        PlaneList(count: planeCount) { index in
+            let plane = plane(index)
             return MappedPlane(
                 memory: plane.memory,
                 layout: VideoPlaneLayout(

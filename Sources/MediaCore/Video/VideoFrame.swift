@@ -81,6 +81,7 @@ public struct VideoFrame: Sendable {
     /// Maps the pixels for reading while `body` runs.
     ///
     /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
+    @inlinable
     public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
         try pixelBuffer.withPlanes(body)
     }
@@ -90,6 +91,7 @@ public struct VideoFrame: Sendable {
     ///
     /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
     ///   throws.
+    @inlinable
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
@@ -168,9 +170,10 @@ public struct PixelBuffer: Sendable {
     /// Maps the pixels for reading while `body` runs.
     ///
     /// - Throws: ``FrameError`` if the memory cannot be mapped, and any error that `body` throws.
+    @inlinable
     public func withPlanes<R>(_ body: (borrowing VideoPlanes) throws -> R) throws -> R {
         var result: Result<R, any Error>?
-        try storage.read { planes in
+        try pixels.read { planes in
             do { result = .success(try body(planes)) } catch { result = .failure(error) }
         }
         return try result!.get()  // a storage calls the body once, or throws
@@ -181,6 +184,7 @@ public struct PixelBuffer: Sendable {
     ///
     /// - Throws: ``FrameError`` if the memory cannot be mapped or copied, and any error that `body`
     ///   throws.
+    @inlinable
     public mutating func withMutablePlanes<R>(
         _ body: (inout MutableVideoPlanes) throws -> R
     ) throws -> R {
@@ -193,6 +197,7 @@ public struct PixelBuffer: Sendable {
     }
 
     /// Whether nothing else holds the pixels, so that they may be written in place.
+    @usableFromInline
     package var isSoleOwner: Bool {
         mutating get {
             unsafe withUnsafeMutablePointer(to: &pixels) { unsafe isSoleReference($0) }

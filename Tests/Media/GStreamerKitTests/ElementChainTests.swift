@@ -11,8 +11,8 @@ import Testing
         guard let mapped = MappedVideoFrame(buffer, info, .write) else {
             throw PipelineError(.elementFailed, message: "not mappable")
         }
-        for plane in mapped.planes {
-            plane.memory.initializeMemory(as: UInt8.self, repeating: byte)
+        for index in 0..<mapped.planeCount {
+            mapped.plane(index).memory.initializeMemory(as: UInt8.self, repeating: byte)
         }
         return buffer
     }

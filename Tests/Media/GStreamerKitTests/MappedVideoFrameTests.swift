@@ -20,7 +20,7 @@ import Testing
             Issue.record("not mapped")
             return
         }
-        let planes = mapped.planes
+        let planes = (0..<mapped.planeCount).map { mapped.plane($0) }
         #expect(planes.map(\.stride) == [32, 16, 16])
         #expect(planes.map(\.rows) == [4, 2, 2])
         #expect(planes.map(\.width) == [6, 3, 3])

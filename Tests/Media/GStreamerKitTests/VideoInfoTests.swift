@@ -36,7 +36,7 @@ import Testing
                 Issue.record("a frame in the default layout cannot be mapped")
                 return
             }
-            let planes = mapped.planes
+            let planes = (0..<mapped.planeCount).map { mapped.plane($0) }
             #expect(planes.count == info.planeLayouts.count)
             for (plane, layout) in zip(planes, info.planeLayouts) {
                 #expect(plane.memory.count <= info.byteCount)

@@ -39,14 +39,17 @@ private func picture(_ input: inout Numbers) {
     }
     read(buffer, info)
     if let frame = MappedVideoFrame(buffer, info, .write) {
-        for plane in frame.planes { plane.memory.initializeMemory(as: UInt8.self, repeating: 1) }
+        for index in 0..<frame.planeCount {
+            frame.plane(index).memory.initializeMemory(as: UInt8.self, repeating: 1)
+        }
     }
 }
 
 private func read(_ buffer: borrowing Buffer, _ info: VideoInfo) {
     guard let frame = MappedVideoFrame(buffer, info, .read) else { return }
     guard buffer.holds(info) else { fatalError("mapped, and does not lie in its memory") }
-    for plane in frame.planes {
+    for index in 0..<frame.planeCount {
+        let plane = frame.plane(index)
         let row = plane.width * plane.pixelStride
         if plane.pixelStride > 0, !info.isTiled,
             (plane.rows - 1) * plane.stride + row > plane.memory.count
