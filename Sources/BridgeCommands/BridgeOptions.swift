@@ -285,6 +285,7 @@ package struct DurationArgument: ExpressibleByArgument {
         case "s", "": scale = 1
         case "m", "min": scale = 60
         case "h": scale = 3600
+        case "d": scale = 86_400
         default: return nil
         }
         guard amount * scale < 1e9 else { return nil }

@@ -17,8 +17,13 @@ struct RecordCommand: AsyncParsableCommand {
             name=audio. The outputs of a pipeline file run beside the recording. To record without them, \
             give the file's capture string with --capture.
 
-            --segment and --segment-size number the files: out-00000.mkv, out-00001.mkv and so on. --keep \
-            and --keep-size delete the oldest of them, including files of earlier recordings.
+            --segment and --segment-size number the files: out-00000.mkv, out-00001.mkv and so on. With \
+            %Y, %m, %d, %H, %M, %S in the path, files are named by the time of their first picture, in \
+            directories that are created; %% is a percent sign. --align ends files at whole multiples of \
+            --segment by the clock.
+
+            --keep, --keep-size, --keep-age and --keep-free delete the oldest files, including those of \
+            earlier recordings, but never the newest one, and no FILE beside which there is a FILE.keep.
 
             With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
             Each time, the last <duration> is saved to a new numbered file. With --untrusted <dir>, the \
@@ -27,6 +32,7 @@ struct RecordCommand: AsyncParsableCommand {
             Examples:
               gst-bridge record out.mkv
               gst-bridge record --capture "v4l2src ! videoconvert" cam.mp4 --segment 10m
+              gst-bridge record "cam-%Y%m%d/%H%M%S.mkv" --segment 10m --align --keep-age 7d
             """)
 
     @Argument(
@@ -99,6 +105,28 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Keep only files that were written to within <duration> (e.g. 7d). Default: keep all.",
+            valueName: "duration"))
+    var keepAge: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Delete files while the disk has less than <bytes> free (e.g. 20G). Default: keep all.",
+            valueName: "bytes"))
+    var keepFree: SizeArgument?
+
+    @Flag(
+        help: """
+            End files at multiples of --segment by the clock: with 10m, at :00, :10, :20 and so on. \
+            Default: --segment after they began.
+            """)
+    var align = false
+
+    @Flag(help: "Dates in the path and --align in UTC. Default: local time.")
+    var utc = false
+
+    @Option(
+        help: ArgumentHelp(
             """
             End the recording when the disk has less than <bytes> free (e.g. 100M); 0: only when it is \
             full. Default: 4M.
@@ -135,20 +163,36 @@ struct RecordCommand: AsyncParsableCommand {
         try options.check(hasFile: paths.count == 2)
         for (name, size) in [
             ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
-            ("--segment-size", segmentSize),
+            ("--segment-size", segmentSize), ("--keep-free", keepFree),
         ] where size?.value == 0 {
             throw ValidationError("\(name) must be 1 or more")
         }
         if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more") }
-        if keep != nil || keepSize != nil, segment == nil, segmentSize == nil {
-            throw ValidationError("--keep and --keep-size require --segment or --segment-size")
+        if hasRing, segment == nil, segmentSize == nil {
+            throw ValidationError(
+                "--keep, --keep-size, --keep-age and --keep-free require --segment or "
+                    + "--segment-size")
+        }
+        if align, segment == nil { throw ValidationError("--align requires --segment") }
+        if utc, !align, !isDated {
+            throw ValidationError("--utc requires --align, or a date in the path (e.g. %Y%m%d)")
+        }
+        if overwrite, isDated {
+            throw ValidationError(
+                "--overwrite cannot be combined with dates: dated files never overwrite others")
         }
     }
+
+    private var hasRing: Bool {
+        keep != nil || keepSize != nil || keepAge != nil || keepFree != nil
+    }
+
+    private var isDated: Bool { paths.last?.contains("%") == true }
 
     func run() async throws {
         let configuration = self.configuration
         let path = paths[paths.count - 1]
-        let saver = replay == nil ? nil : await ReplaySaver(path: path)
+        let saver = replay == nil ? nil : await ReplaySaver(path: path, dates: configuration.dates)
         // Without a handler, the signal would end the process.
         let refusal = saver == nil ? await ReplaySaver.refuse() : nil
         defer { refusal?.cancel() }
@@ -185,11 +229,15 @@ struct RecordCommand: AsyncParsableCommand {
         }
         configuration.video?.size = size?.size
         if segment != nil || segmentSize != nil {
-            let isRing = keep != nil || keepSize != nil
             configuration.segments = RecordingSegments(
                 length: segment?.value, bytes: segmentSize?.value,
-                keep: isRing ? RecordingSegments.Ring(files: keep, bytes: keepSize?.value) : nil)
+                keep: hasRing
+                    ? RecordingSegments.Ring(
+                        files: keep, bytes: keepSize?.value, age: keepAge?.value,
+                        free: keepFree?.value) : nil)
+            configuration.segments?.isAligned = align
         }
+        if isDated || utc { configuration.dates = utc ? .utc : .local }
         configuration.replay = replay?.value
         configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
@@ -259,7 +307,7 @@ final class ReplaySaver: Sendable {
         var hasFailed = false
     }
 
-    private let path: String
+    private let names: RecordingNames
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
     private let signals: Task<Void, Never>
@@ -267,9 +315,9 @@ final class ReplaySaver: Sendable {
 
     /// Begins to take signals, which would end the process otherwise.
     ///
-    /// - Parameter path: The files get it with a number: `goal-00000.mkv`.
-    init(path: String) async {
-        self.path = path
+    /// - Parameter path: The files get it with a number: `goal-00000.mkv`, or with their date.
+    init(path: String, dates: RecordingDates) async {
+        names = RecordingNames(path, isNumbered: true, dates: dates)
         (wishes, wish) = AsyncStream.makeStream()
         let sequence = await UnixSignalsSequence(trapping: .sigusr1)
         signals = Task { [wish] in for await _ in sequence { wish.yield() } }
@@ -300,12 +348,14 @@ final class ReplaySaver: Sendable {
     /// Saves what a recorder keeps, at each wish.
     func begin(_ recorder: Recorder) {
         let key = isatty(STDIN_FILENO) != 0 ? "Enter" : "kill -USR1 \(getpid())"
-        Terminal.say("nothing is recorded; \(key) saves the last seconds to \(Self.next(to: path))")
-        let task = Task { [path, wishes] in
+        Terminal.say("nothing is recorded; \(key) saves the last seconds to \(names.nextPath())")
+        let task = Task { [names, wishes] in
             var outcome = Outcome()
             for await _ in wishes {
                 do throws(PipelineError) {
-                    let files = try await recorder.saveReplay(Self.next(to: path))
+                    let path = names.nextPath()
+                    try names.createDirectory(of: path)
+                    let files = try await recorder.saveReplay(path)
                     outcome.files += files
                     for file in files {
                         let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
@@ -326,11 +376,5 @@ final class ReplaySaver: Sendable {
         signals.cancel()
         wish.finish()
         return await saving.withLock({ $0 })?.value ?? Outcome()
-    }
-
-    /// Returns the name with the number after the highest one that exists.
-    private static func next(to path: String) -> String {
-        let names = SegmentNames(path, isNumbered: true)
-        return names.path(at: names.nextIndex)
     }
 }

@@ -90,6 +90,8 @@ package struct ReportPrinter {
         let seconds: Double
         let ended: String
         let files: [ReportedFile]?
+        /// Number of files that --keep and its relatives removed.
+        let removed: Int?
         let replays: [ReportedFile]?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
@@ -102,6 +104,7 @@ package struct ReportPrinter {
             _ replays: [RecorderReport.File]?
         ) {
             files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { ReportedFile($0) }
+            removed = recordings.isEmpty ? nil : recordings.reduce(0) { $0 + $1.removedFiles }
             self.replays = replays?.map { ReportedFile($0) }
             encoders = recordings.first.map { recording in
                 ["video": recording.video, "audio": recording.audio]
@@ -119,12 +122,15 @@ package struct ReportPrinter {
 /// A recorded file in a report.
 package struct ReportedFile: Encodable {
     package let path: String
+    /// When the first unit was captured: ISO 8601, UTC, with milliseconds.
+    package let began: String
     package let frames: Int
     package let seconds: Double
     package let bytes: Int
 
     package init(_ file: RecorderReport.File) {
         path = file.path
+        began = file.began.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         frames = file.frames
         seconds = MediaTime(file.duration).seconds.inThousandths
         bytes = file.bytes

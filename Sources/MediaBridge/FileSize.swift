@@ -9,6 +9,13 @@ package enum FileSize {
         return isFile ? Int(status.st_size) : nil
     }
 
+    /// Returns when a file was last written, in nanoseconds since 1970; `nil` if there is none.
+    static func lastChange(of path: String) -> Int64? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    }
+
     /// Throws if there is a regular file, which is not to be overwritten.
     package static func requireNone(at path: String) throws(PipelineError) {
         if of(path) != nil { throw .exists(path) }

@@ -193,7 +193,7 @@ extension AppSource {
     }
 
     /// Makes the first frame at or after `time` a key frame too. Requires
-    /// ``forceKeyFrames(every:)``. A new request replaces a pending one. Thread: any.
+    /// ``forceKeyFrames(every:)``. Thread: any.
     package func forceKeyFrame(from time: ClockTime) { keyFrames.request(from: time) }
 }
 
@@ -201,18 +201,18 @@ extension AppSource {
 private final class KeyFrames: Sendable {
     private struct State {
         var next: GstClockTime?
-        /// The time from which on a key frame was requested; `.max` if none was.
-        var requested = GstClockTime.max
+        /// The times from which on a key frame was requested.
+        var requested: Set<GstClockTime> = []
     }
     private let state = Mutex(State())
 
-    func request(from time: ClockTime) { state.withLock { $0.requested = time.raw } }
+    func request(from time: ClockTime) { state.withLock { _ = $0.requested.insert(time.raw) } }
 
     func isDue(at time: GstClockTime, every interval: GstClockTime) -> Bool {
         guard time != ClockTime.none else { return false }
         return state.withLock { state in
-            let isRequested = time >= state.requested
-            if isRequested { state.requested = .max }
+            let isRequested = state.requested.contains { $0 <= time }
+            if isRequested { state.requested = state.requested.filter { $0 > time } }
             guard let due = state.next else {
                 // The first is a key frame anyway. Asked for, it would be the last one: GStreamer 1.22 takes its
                 // time before x264enc's shift of 1000 hours for that of a request, and requests of earlier times

@@ -53,7 +53,7 @@ extension Recorder {
     ) async throws(PipelineError) -> [RecorderReport.File] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
-        if configuration.reserve > 0, let free = DiskSpace.free(around: path),
+        if configuration.reserve > 0, let free = DiskSpace.free(in: DiskSpace.directory(of: path)),
             free < bytes + configuration.reserve
         {
             throw .tooFull(free, path)
@@ -61,11 +61,12 @@ extension Recorder {
         let progress = RecordingProgress()
         let queue = SerialQueue(label: "mediabridge.replay")
         let replayWriter = RecordingWriter(
-            path: path, container: writer.container, kinds: writer.kinds,
+            names: RecordingNames(path, isNumbered: false), container: writer.container,
+            kinds: writer.kinds,
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
-            queue: queue, clock: clock, progress: progress, tell: { _ in })
+            timeline: timeline, queue: queue, clock: clock, progress: progress, tell: { _ in })
         queue.async { replayWriter.write(content) }
         guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {
             progress.update { $0.current }?.abandon()

@@ -26,7 +26,7 @@ extension Recorder {
         let report = self.report
         return Progress(
             bytes: report.bytes, duration: report.duration, bytesPerSecond: watch.rate,
-            freeBytes: DiskSpace.free(around: path))
+            freeBytes: DiskSpace.free(in: writer.names.directory))
     }
 
     /// The counts so far; final after ``stop()``. Thread: any.
@@ -41,7 +41,7 @@ extension Recorder {
             files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
             duration: files.map(\.duration).reduce(state.removedDuration, +),
             bytes: files.map(\.bytes).reduce(state.removedBytes, +),
-            replay: state.replay, ended: isOver ? state.ended : nil, failure: state.failure)
+            removedFiles: state.removedFiles, replay: state.replay, ended: isOver ? state.ended : nil, failure: state.failure)
     }
 
     private func track(

@@ -27,7 +27,7 @@ public final class Recorder: Sendable {
     public let path: String
     let configuration: Configuration
     let tracks: [MediaKind: RecordingTrack]
-    private let timeline: RecordingTimeline
+    let timeline: RecordingTimeline
     /// Measures how long streams wait for each other, and how long nothing is written.
     let clock: any Timeline
     let inbox: RecordingInbox
@@ -58,13 +58,16 @@ public final class Recorder: Sendable {
     public convenience init(
         _ path: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        try self.init(path, configuration: configuration, clock: .system)
+        let wallClock = WallClock(zone: configuration.dates.zone)
+        try self.init(path, configuration: configuration, clock: .system, wallClock: wallClock)
     }
 
     /// - Parameter clock: Measures how long streams wait for each other, and how long nothing is
     ///   written.
+    /// - Parameter wallClock: Gives the dates in names and reports.
     package init(
-        _ path: String, configuration: Configuration, clock: any Timeline
+        _ path: String, configuration: Configuration, clock: any Timeline,
+        wallClock: WallClock = WallClock()
     ) throws(PipelineError) {
         try GStreamer.initialize()
         let container = try RecordingContainer(path: path)
@@ -85,12 +88,16 @@ public final class Recorder: Sendable {
                 .badValue, message: "a recording without video and audio",
                 advice: "set Configuration.video or Configuration.audio")
         }
-        try Self.check(path, configuration)
+        let names = RecordingNames(
+            path, isNumbered: configuration.segments != nil,
+            dates: configuration.dates == .none ? nil : wallClock)
+        try names.check(length: configuration.segments?.length, at: wallClock.now())
+        try Self.check(names, path, configuration)
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
         let inbox = RecordingInbox(queue: queue, clock: clock)
-        let timeline = RecordingTimeline(leader: leader)
+        let timeline = RecordingTimeline(leader: leader, wallClock: wallClock)
         let waits: Bool? =
             switch configuration.whenFull {
             case .automatic: nil
@@ -99,16 +106,18 @@ public final class Recorder: Sendable {
             }
         let tracks = recipes.reduce(into: [MediaKind: RecordingTrack]()) {
             $0[$1.key] = RecordingTrack(
-                $1.key, recipe: $1.value, timeline: timeline, waits: waits, inbox: inbox)
+                $1.key, recipe: $1.value, timeline: timeline, segments: configuration.segments,
+                waits: waits, inbox: inbox)
         }
         let writer = RecordingWriter(
-            path: path, container: container, kinds: kinds,
+            names: names, container: container, kinds: kinds,
             limits: WritingLimits(
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists),
-            queue: queue, clock: clock, progress: progress, tell: { listeners.tell($0) })
+            timeline: timeline, queue: queue, clock: clock, progress: progress,
+            tell: { listeners.tell($0) })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
@@ -148,8 +157,10 @@ public final class Recorder: Sendable {
 
     /// Throws if the file cannot or must not be written.
     private static func check(
-        _ path: String, _ configuration: Configuration, isFirst: Bool = true
+        _ names: RecordingNames, _ path: String, _ configuration: Configuration,
+        isFirst: Bool = true
     ) throws(PipelineError) {
+        guard !names.isDated else { return try DiskSpace.check(below: names.directory) }
         try DiskSpace.check(path)
         guard isFirst, configuration.segments == nil else { return }
         switch configuration.whenExists {
@@ -167,7 +178,8 @@ public final class Recorder: Sendable {
     ///   before.
     public func start() throws(PipelineError) {
         if phase.withLock({ $0 == .idle }) {
-            try Self.check(path, configuration, isFirst: progressState.update { !$0.hasBegun })
+            try Self.check(
+                writer.names, path, configuration, isFirst: progressState.update { !$0.hasBegun })
         }
         let isFirst = phase.withLock { phase in
             guard phase == .idle else { return false }
@@ -382,6 +394,8 @@ extension Recorder {
         /// What happens if a file with the recording's name exists. Default `fail`. Segments and later files have
         /// numbered names. The numbers continue after those of existing files, so these names never collide.
         public var whenExists = WhenExists.fail
+        /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
+        public var dates = RecordingDates.none
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.
         public var whenFull = WhenFull.automatic

@@ -18,6 +18,8 @@ final class RecordingTimeline: Sendable {
     private struct State {
         var isLive: Bool?
         var origin = MediaTime.zero
+        /// The wall-clock time of the first frame received, in nanoseconds since 1970.
+        var began: Int64 = 0
         /// Offsets of streams that do not use the same clock as the first stream.
         var offsets: [MediaKind: MediaTime] = [:]
         var last = MediaTime.zero
@@ -30,12 +32,16 @@ final class RecordingTimeline: Sendable {
     private let state = Mutex(State())
     /// The stream whose frames determine when a pause begins and ends.
     private let leader: MediaKind
+    let wallClock: WallClock
 
     /// How much earlier than the first frame received another stream may begin: one day. No time
     /// may be negative.
     static let lead = MediaTime(nanoseconds: 86_400_000_000_000)
 
-    init(leader: MediaKind) { self.leader = leader }
+    init(leader: MediaKind, wallClock: WallClock) {
+        self.leader = leader
+        self.wallClock = wallClock
+    }
 
     /// Requests a pause; idempotent.
     func pause() {
@@ -96,6 +102,7 @@ final class RecordingTimeline: Sendable {
         guard let isLive = state.isLive else {
             state.isLive = live != nil
             state.origin = own
+            state.began = wallClock.now()
             return own
         }
         guard isLive != (live != nil) else { return own }
@@ -106,6 +113,23 @@ final class RecordingTimeline: Sendable {
             isLive ? MediaTime(SharedClock.now) : state.origin + state.last - Self.lead
         state.offsets[kind] = now - own
         return now
+    }
+
+    /// Returns when a frame was captured by the wall clock as it is set now, in nanoseconds since
+    /// 1970. Streams that are not live count as played from the arrival of their first frame on.
+    ///
+    /// - Parameter placed: The frame's place in the recorder's time.
+    func wallTime(of placed: MediaTime) -> Int64 {
+        let (isLive, origin, began, pauses) = state.withLock {
+            ($0.isLive == true, $0.origin, $0.began, $0.pauses)
+        }
+        var position = placed
+        for pause in pauses where position >= pause.begin {
+            position = position + (pause.end - pause.begin)
+        }
+        let since = position - Self.lead
+        guard isLive else { return began + since.nanoseconds }
+        return wallClock.now() - (MediaTime(SharedClock.now) - (origin + since)).nanoseconds
     }
 
     private func movePause(to position: MediaTime, _ state: inout State) {

@@ -12,6 +12,8 @@ final class RecordingTrack: Sendable {
     let kind: MediaKind
     private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
+    /// See ``RecordingSegments/isAligned``; `nil` if files do not end by the wall clock.
+    private let aligned: RecordingSegments?
     private let waits: Bool?
     private let inbox: RecordingInbox
 
@@ -41,6 +43,8 @@ final class RecordingTrack: Sendable {
         var isLive = false
         /// Whether an encoder could not be created.
         var hasFailed = false
+        /// When the next file is due by the wall clock.
+        var boundary: MediaTime?
         var offered = 0
         var drops = DropCounts()
 
@@ -66,12 +70,13 @@ final class RecordingTrack: Sendable {
     /// - Parameter waits: Whether callers wait for a slow encoder; `nil`: all but those with live
     ///   frames.
     init(
-        _ kind: MediaKind, recipe: RecordingRecipe, timeline: RecordingTimeline, waits: Bool?,
-        inbox: RecordingInbox
+        _ kind: MediaKind, recipe: RecordingRecipe, timeline: RecordingTimeline,
+        segments: RecordingSegments?, waits: Bool?, inbox: RecordingInbox
     ) {
         self.kind = kind
         self.recipe = recipe
         self.timeline = timeline
+        aligned = kind == .video && segments?.isAligned == true ? segments : nil
         self.waits = waits
         self.inbox = inbox
     }
@@ -123,9 +128,28 @@ final class RecordingTrack: Sendable {
         case .drop(let cause): return .drop(count(cause))
         // Audio has its own continuity logic (``AudioContinuity``).
         case .at(let placed) where kind == .audio: return .at(placed)
-        case .at(let placed): return .at(state.withLock { forward(placed, &$0) })
+        case .at(let placed):
+            return .at(
+                state.withLock { state in
+                    let time = forward(placed, &state)
+                    align(time, &state)
+                    return time
+                })
         }
     }
+
+    /// Makes the first picture of each period by the wall clock a key frame.
+    private func align(_ time: MediaTime, _ state: inout State) {
+        guard let aligned else { return }
+        if let boundary = state.boundary {
+            guard time + Self.rounding >= boundary else { return }
+            state.encoder?.forceKeyFrame(from: time)
+        }
+        state.boundary = aligned.end(ofFileAt: time, early: Self.rounding, timeline)
+    }
+
+    /// How much too early a time may be because it was rounded.
+    private static let rounding = MediaTime(nanoseconds: 1_000_000)
 
     private func count(_ cause: DropCause) -> DropCause {
         state.withLock { $0.drops[cause] += 1 }

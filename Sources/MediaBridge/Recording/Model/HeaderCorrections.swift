@@ -4,10 +4,11 @@ internal import Synchronization
 ///
 /// GStreamer 1.22's mp4mux counts the times of each stream from its own first sample, and does not
 /// store how much later than the others it begins: audio that begins 20 ms after the first picture
-/// would always be heard 20 ms too early. It declares a stream without data, and without a codec:
+/// would always be heard 20 ms too early. It writes the time when the muxer began as that of the creation,
+/// instead of the time of the capture. It declares a stream without data, and without a codec:
 /// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one.
 ///
-/// Source: ISO/IEC 14496-12, boxes `tkhd` (section 8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
+/// Source: ISO/IEC 14496-12, boxes `mvhd` (section 8.2.2), `tkhd` (8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
 /// `trun`.
 final class FragmentHeader: Sendable {
     private typealias Box = MovieBox<UnsafeMutableRawBufferPointer>
@@ -20,6 +21,10 @@ final class FragmentHeader: Sendable {
     private let tracks = Mutex<[UInt32: Track]>([:])
     private let starts: [MediaKind: MediaTime]
     private let orientation: ImageOrientation
+    private let created: Int64?
+
+    /// Seconds from 1904 to 1970.
+    static let since1904: Int64 = 2_082_844_800
 
     /// Whether a buffer is a box that must be passed to ``edit(_:)``. Media data that happens to begin like one
     /// will hardly have the length that it then states.
@@ -31,9 +36,15 @@ final class FragmentHeader: Sendable {
     /// - Parameters:
     ///   - starts: The start time of each stream, in the file's time.
     ///   - orientation: How the pictures are to be turned.
-    init(starts: [MediaKind: MediaTime], orientation: ImageOrientation) {
+    ///   - created: When the file's first unit was captured, in nanoseconds since 1970; `nil`: the
+    ///     muxer's time is kept.
+    init(
+        starts: [MediaKind: MediaTime] = [:], orientation: ImageOrientation = .init(),
+        created: Int64?
+    ) {
         self.starts = starts
         self.orientation = orientation
+        self.created = created
     }
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
@@ -43,6 +54,7 @@ final class FragmentHeader: Sendable {
                 switch box.type {
                 case "moov":
                     Self.freeEmptyTracks(of: box)
+                    if let header = box.child("mvhd") { date(header) }
                     for child in box.children("trak") { note(child, &tracks) }
                 case "moof":
                     for child in box.children("traf") {
@@ -59,10 +71,23 @@ final class FragmentHeader: Sendable {
         guard let header = trak.child("tkhd"), let media = trak.child("mdia"),
             let mediaHeader = media.child("mdhd"), let handler = media.child("hdlr")
         else { return }
+        date(header)
+        date(mediaHeader)
         let isSound = handler.letters(at: 8) == "soun"
         tracks[header.numberAfterTimes] = Track(
             isSound: isSound, scale: UInt64(mediaHeader.numberAfterTimes))
         if !isSound { turn(header) }
+    }
+
+    /// Writes the time of creation into a header box: seconds since 1904.
+    private func date(_ header: Box) {
+        guard let created else { return }
+        let time = UInt64(clamping: created / 1_000_000_000 + Self.since1904)
+        if header.version == 1 {
+            header.set(time, at: 4)
+        } else {
+            header.set(UInt32(truncatingIfNeeded: time), at: 4)
+        }
     }
 
     /// Writes the orientation into a track's matrix. Muxers always write the matrix of upright pictures.
@@ -243,28 +268,91 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
 
 // MARK: - Matroska
 
-/// The duration that a Matroska file announces.
+/// Corrects the header of a Matroska file on its way from the muxer to the file.
 ///
 /// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
-/// later. At the end it writes the duration as a separate element, over the one in the header.
+/// later. At the end it writes the duration as a separate element, over the one in the header. It writes the
+/// time when the muxer began, in whole seconds, as the time of creation.
 ///
-/// Source: RFC 9559, section 5.1.2.10 (`Duration`, a float in milliseconds by default).
-enum SegmentDuration {
-    /// The element's identifier, the length of its content (8 bytes), and the whole length.
-    private static let (head, size) = (UInt64(0x448988), 11)
+/// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default) and 5.1.2.11 (`DateUTC`,
+/// nanoseconds since 2001).
+enum MatroskaHeader {
+    private static let (segment, info, duration, date) = (0x1853_8067, 0x1549_a966, 0x4489, 0x4461)
 
-    /// Makes a muxer announce the time from the beginning of the file to its end, at least.
+    /// Makes a muxer announce the time from the beginning of the file to its end, at least, and the time of
+    /// the capture.
     ///
-    /// - Parameter duration: Called at the end, on the muxer's streaming thread.
-    static func correct(_ muxer: Element?, _ duration: @escaping @Sendable () -> MediaTime) {
+    /// - Parameters:
+    ///   - created: When the file's first unit was captured, in nanoseconds since 1970; `nil`: the
+    ///     muxer's time is kept.
+    ///   - length: Called at the end, on the muxer's streaming thread.
+    static func correct(
+        _ muxer: Element?, created: Int64?, _ length: @escaping @Sendable () -> MediaTime
+    ) {
         muxer?.pad("src")?.rewrite {
-            $0 >> 40 == head && $1 == size
+            // The identifier and the length of its content, which is 8 bytes long; or the whole header.
+            $0 >> 40 == UInt64(duration << 8 | 0x88) && $1 == 11 || $0 >> 32 == UInt64(segment)
         } _: { bytes in
-            let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let right = max(Double(bitPattern: said), duration().seconds * 1000)
-            withUnsafeBytes(of: right.bitPattern.bigEndian) { number in
-                for (index, byte) in number.enumerated() { bytes[3 + index] = byte }
+            if bytes.count > 11 {
+                guard let created, let place = dateOffset(in: bytes) else { return }
+                return store(UInt64(bitPattern: created - since2001), bytes, at: place)
             }
+            let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let right = max(Double(bitPattern: said), length().seconds * 1000)
+            store(right.bitPattern, bytes, at: 3)
+        }
+    }
+
+    /// Returns the time of the capture that the beginning of a file states, in nanoseconds since 1970.
+    static func created(in head: [UInt8]) -> Int64? {
+        guard let place = dateOffset(in: head) else { return nil }
+        let date = head[place..<place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let (time, overflow) = Int64(bitPattern: date).addingReportingOverflow(since2001)
+        return overflow ? nil : time
+    }
+
+    /// Nanoseconds from 1970 to 2001.
+    private static let since2001: Int64 = 978_307_200_000_000_000
+
+    /// Returns the offset of the date, which is 8 bytes long; `nil` if there is none.
+    private static func dateOffset<Bytes: RandomAccessCollection<UInt8>>(
+        in bytes: Bytes
+    ) -> Int? where Bytes.Index == Int {
+        var at = 0
+        while at < bytes.count, let (id, content) = element(bytes, at) {
+            switch id {
+            case segment, info: at = content.lowerBound  // its children follow
+            case date where content.count == 8 && content.upperBound <= bytes.count:
+                return content.lowerBound
+            default: at = content.upperBound
+            }
+        }
+        return nil
+    }
+
+    /// Returns an element's identifier and content; `nil` if they are not in the buffer, or of unknown length.
+    private static func element<Bytes: RandomAccessCollection<UInt8>>(
+        _ bytes: Bytes, _ start: Int
+    ) -> (id: Int, content: Range<Int>)? where Bytes.Index == Int {
+        func number(_ start: Int, keepsMarker: Bool) -> (value: Int, end: Int)? {
+            guard start < bytes.count, bytes[start] != 0 else { return nil }
+            let count = bytes[start].leadingZeroBitCount + 1
+            guard start + count <= bytes.count else { return nil }
+            let first = keepsMarker ? Int(bytes[start]) : Int(bytes[start]) & (0xff >> count)
+            let value = bytes[start + 1..<start + count].reduce(first) { $0 << 8 | Int($1) }
+            return (value, start + count)
+        }
+        guard let id = number(start, keepsMarker: true),
+            let size = number(id.end, keepsMarker: false)
+        else { return nil }
+        return (id.value, size.end..<size.end + min(size.value, 1 << 56))
+    }
+
+    private static func store(
+        _ number: UInt64, _ bytes: UnsafeMutableRawBufferPointer, at start: Int
+    ) {
+        withUnsafeBytes(of: number.bigEndian) { source in
+            for (index, byte) in source.enumerated() { bytes[start + index] = byte }
         }
     }
 }

@@ -1,3 +1,5 @@
+public import struct FoundationEssentials.Date
+
 /// The result of a recording: its files, its frame counts and its end.
 public struct RecorderReport: Sendable {
     /// Why a recording ended.
@@ -18,6 +20,9 @@ public struct RecorderReport: Sendable {
         public var path: String
         /// Number of pictures in the file.
         public var frames: Int
+        /// When its first unit was captured, by the wall clock. Media that is not live counts as
+        /// played from the arrival of its first frame on.
+        public var began: Date
         /// Media time from the beginning of its first unit to the end of its last.
         public var duration: Duration
         /// Size in bytes.
@@ -76,6 +81,8 @@ public struct RecorderReport: Sendable {
     public var duration: Duration
     /// Bytes of all files, including files that a ring removed.
     public var bytes: Int
+    /// Number of files that a ring removed, those of earlier recordings included.
+    public var removedFiles: Int
     /// What is kept for replays; `nil` if nothing is, or nothing came yet.
     public var replay: Replay?
     /// Why the recording ended; `nil` while it runs.

@@ -74,7 +74,7 @@ extension AudioEncoding: MediaEncoding {}
 
 /// Divides a recording into files without a gap; each file begins with a key frame.
 ///
-/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` ….
+/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` …; see ``RecordingDates`` for dates.
 public struct RecordingSegments: Sendable {
     /// Duration of one file; `nil`: limited by ``bytes`` only. A file ends at the first key frame
     /// from there on.
@@ -82,6 +82,11 @@ public struct RecordingSegments: Sendable {
     /// Maximum size of one file in bytes, as long as a group of pictures is smaller than that;
     /// `nil`: limited by ``length`` only.
     public var bytes: Int?
+    /// Whether files end at whole multiples of ``length`` by the wall clock: with ten minutes at
+    /// :00, :10, :20 and so on, local time unless ``RecordingDates/utc`` is set. The first file is
+    /// shorter. Encoded video gets a key frame there; copied video ends a file at its next one.
+    /// Default: false, files end ``length`` after they began.
+    public var isAligned = false
     /// Makes the files a ring: the oldest is removed if there is more than this. `nil`: all are
     /// kept.
     public var keep: Ring?
@@ -94,18 +99,51 @@ public struct RecordingSegments: Sendable {
     }
 
     /// The limits of a ring of files. The file being written counts as well.
+    ///
+    /// Whenever a file begins or is complete, the oldest files are removed until all limits are
+    /// kept, those of earlier recordings with the same path included. A file `NAME` stays while
+    /// there is a file `NAME.keep` beside it. The newest file is never removed.
     public struct Ring: Sendable {
         /// Maximum number of files; `nil` for no limit.
         public var files: Int?
         /// Maximum size of all files in bytes; `nil` for no limit.
         public var bytes: Int?
+        /// The longest time since a file's last change; `nil` for no limit.
+        public var age: Duration?
+        /// The least number of bytes free on the disk; checked while a file is written too. `nil`
+        /// for no limit.
+        public var free: Int?
 
         /// Creates a limit for a ring.
-        public init(files: Int? = nil, bytes: Int? = nil) {
+        public init(
+            files: Int? = nil, bytes: Int? = nil, age: Duration? = nil, free: Int? = nil
+        ) {
             self.files = files
             self.bytes = bytes
+            self.age = age
+            self.free = free
         }
     }
+}
+
+/// How a ``Recorder`` replaces conversions such as `%Y` and `%H` in its path.
+///
+/// `cam-%Y%m%d/%H%M%S.mkv` becomes `cam-20260131/142536.mkv`: the time when the file's first picture
+/// was captured. Missing directories are created. If there is a file of this name already, because
+/// the clock was set back or summer time ended, a number is added; no file is overwritten.
+///
+/// Conversions are those of `strftime`: Y y G m V d j u H M S f (microseconds) s z, and `%%`. A path
+/// without a percent sign is literal in any case.
+public enum RecordingDates: Hashable, Sendable {
+    /// Not at all: the path is literal.
+    case none
+    /// By the time of the system's time zone.
+    case local
+    /// By Coordinated Universal Time.
+    case utc
+
+    /// The time zone; `nil` for the system's.
+    var zone: String? { self == .utc ? "UTC" : nil }
 }
 
 /// What a ``Recorder`` does if there is a file of the recording's name. Pipes and devices are written in any case.
@@ -133,4 +171,6 @@ struct WritingLimits: Sendable {
     var stallTimeout: Duration
     /// See ``Recorder/Configuration/whenExists``.
     var whenExists: WhenExists
+    /// See ``Recorder/Configuration/dates``.
+    var dates = RecordingDates.none
 }

@@ -6,21 +6,27 @@ struct RecordedContainer: Sendable {
     let container: RecordingContainer
     /// How to read an MPEG-4 file that was not finished; `nil` for any other file.
     var fragments: FragmentReading?
+    /// When the first unit was captured, in nanoseconds since 1970; `nil` if the file does not
+    /// state it.
+    var created: Int64?
 
     /// Reads the beginning of a file, and for MPEG-4 its boxes.
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
         let file = try FileBytes(path)
-        guard let head = file.read(512, at: 0) else {
+        guard let head = file.read(4096, at: 0) else {
             throw PipelineError(
                 .resourceFailed, message: "cannot read \(path): \(systemErrorText())")
         }
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
-            let isWebM = head.indices.contains { head[$0...].starts(with: Array("webm".utf8)) }
-            return RecordedContainer(container: isWebM ? .webm : .mkv)
+            let start = head.prefix(512)
+            let isWebM = start.indices.contains { start[$0...].starts(with: Array("webm".utf8)) }
+            return RecordedContainer(
+                container: isWebM ? .webm : .mkv, created: MatroskaHeader.created(in: head))
         }
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
+            let index = try MovieIndex(of: file, path)
             return RecordedContainer(
-                container: .mp4, fragments: try MovieIndex(of: file, path).fragmentReading)
+                container: .mp4, fragments: index.fragmentReading, created: index.created)
         }
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {
             return RecordedContainer(container: .ts)
@@ -118,6 +124,18 @@ private struct MovieIndex {
         movie = Box(bytes: bytes, type: "moov", content: 8..<bytes.count)
         place = found.place
         self.hasFragments = hasFragments
+    }
+
+    /// When the first unit was captured, in nanoseconds since 1970; `nil` if the file does not state
+    /// it.
+    var created: Int64? {
+        guard let header = movie.child("mvhd"),
+            let time = header.number(at: 4, width: header.version == 1 ? 8 : 4), time > 0
+        else { return nil }
+        let (seconds, overflow) = Int64(time).subtractingReportingOverflow(
+            FragmentHeader.since1904)
+        guard !overflow, abs(seconds) < 1 << 32 else { return nil }
+        return seconds * 1_000_000_000
     }
 
     /// How to read the file if it has fragments, or was meant to have them; `nil` for any other

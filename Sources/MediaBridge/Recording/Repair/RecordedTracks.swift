@@ -33,16 +33,22 @@ extension RecordingContainer {
 
     /// Creates a pipeline that copies these streams of a file into a new one.
     func remux(
-        _ streams: [StreamScan.Stream], from path: String, fragments: FragmentReading?,
+        _ streams: [StreamScan.Stream], from path: String, _ recorded: RecordedContainer,
         to target: String
     ) throws(PipelineError) -> Pipeline {
+        let fragments = recorded.fragments
         let pipeline = try Pipeline(parsing: text(for: streams))
+        let muxer = pipeline.element(named: "mux")
         pipeline.element(named: "in")?.set(literally: "location", path)
         pipeline.element(named: "out")?.set(literally: "location", target)
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
         if self == .mkv || self == .webm {
             let end = RecordedTracks.end(of: streams)
-            SegmentDuration.correct(pipeline.element(named: "mux")) { end }
+            MatroskaHeader.correct(muxer, created: recorded.created) { end }
+        }
+        if self == .mp4 {
+            let header = FragmentHeader(created: recorded.created)
+            muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         }
         for (index, stream) in streams.enumerated() where self == .mp4 {
             // Without this, mp4mux would change its timescale in the middle, also for samples
@@ -55,7 +61,7 @@ extension RecordingContainer {
             }
             // A timescale in which the frame duration of every usual frame rate is an integer.
             guard stream.isPicture else { continue }
-            pipeline.element(named: "mux")?.pad(stream.pad)?.set("trak-timescale", "120000")
+            muxer?.pad(stream.pad)?.set("trak-timescale", "120000")
         }
         return pipeline
     }

@@ -101,7 +101,7 @@ public struct RecordingRepair: Sendable {
         _ streams: [StreamScan.Stream], _ recorded: RecordedContainer, to draft: RepairDraft
     ) async throws(PipelineError) {
         let pipeline = try recorded.container.remux(
-            streams, from: path, fragments: recorded.fragments, to: draft.location)
+            streams, from: path, recorded, to: draft.location)
         let run = Progressing(what: "writing \(draft.path)", stallTimeout: stallTimeout) {
             FileSize.of(draft.location) ?? 0
         }

@@ -27,7 +27,7 @@ final class RepairDraft: Sendable {
         guard let size = FileSize.of(original) else {
             throw PipelineError(.notFound, message: "\"\(original)\" is not a file")
         }
-        if let free = DiskSpace.free(around: real), free < size {
+        if let free = DiskSpace.free(in: DiskSpace.directory(of: real)), free < size {
             throw PipelineError(
                 .noSpaceLeft,
                 message:

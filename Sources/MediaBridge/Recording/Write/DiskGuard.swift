@@ -3,7 +3,7 @@ internal import MediaBasics
 
 /// Checks that there is enough free space on the disk to complete each file.
 struct DiskGuard {
-    private let path: String
+    private let directory: String
     private let reserve: Int
     private let container: RecordingContainer
     /// By file: the size of the index of each file that is not complete yet, which is still to be
@@ -14,8 +14,8 @@ struct DiskGuard {
     /// Free bytes at the last check.
     private(set) var free = Int.max
 
-    init(path: String, container: RecordingContainer, reserve: Int) {
-        self.path = path
+    init(directory: String, container: RecordingContainer, reserve: Int) {
+        self.directory = directory
         self.container = container
         self.reserve = reserve
     }
@@ -45,10 +45,14 @@ struct DiskGuard {
         guard reserve > 0 else { return false }
         sinceLook = sinceLook.addingReportingOverflow(bytes).overflow ? .max : sinceLook + bytes
         guard sinceLook > reserve / 8 else { return false }
-        sinceLook = 0
-        guard let free = DiskSpace.free(around: path) else { return false }
-        self.free = free
+        look()
         return free - pending < reserve
+    }
+
+    /// Checks the disk.
+    mutating func look() {
+        sinceLook = 0
+        free = DiskSpace.free(in: directory) ?? .max
     }
 }
 
@@ -90,12 +94,28 @@ private struct FileIndex {
 
 /// The disk of an existing or future file.
 enum DiskSpace {
-    /// Returns the number of free bytes for a file in the directory of `path`; `nil` if unknown.
-    static func free(around path: String) -> Int? {
+    /// Returns the number of free bytes for a file in a directory; `nil` if unknown.
+    static func free(in directory: String) -> Int? {
         var status = statvfs()
         // File systems without files, such as /proc, have no blocks.
-        guard statvfs(directory(of: path), &status) == 0, status.f_blocks > 0 else { return nil }
+        guard statvfs(directory, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+    }
+
+    /// Throws if no directory or file can be created below a directory, which may not exist yet.
+    static func check(below directory: String) throws(PipelineError) {
+        var existing = directory
+        while access(existing, F_OK) != 0, errno == ENOENT, existing != "/", existing != "." {
+            existing = Self.directory(of: existing)
+        }
+        var status = stat()
+        guard stat(existing, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            access(existing, W_OK) == 0
+        else {
+            throw PipelineError(
+                .resourceFailed,
+                message: "cannot write to the directory \"\(existing)\": \(systemErrorText())")
+        }
     }
 
     /// Throws if a file cannot be written to `path`. Called before the first frame.

@@ -13,6 +13,8 @@ final class RecordingFile: Sendable {
     let kinds: [MediaKind]
     /// The recorder's time that becomes zero in the file.
     let zero: MediaTime
+    /// The wall-clock time of the file's time zero, in nanoseconds since 1970.
+    let began: Int64
     let index: Int
     let container: RecordingContainer
     private let output: Output
@@ -36,9 +38,11 @@ final class RecordingFile: Sendable {
     /// - Parameters:
     ///   - streams: The first unit of each stream in the file.
     ///   - tags: The tags of each stream.
+    ///   - wallTime: Returns the wall-clock time of a time of the recorder.
     init(
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
-        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:]
+        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:],
+        wallTime: (MediaTime) -> Int64
     ) throws(PipelineError) {
         // Muxers do not write the orientation: it is added to mp4 below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
@@ -48,6 +52,7 @@ final class RecordingFile: Sendable {
             : .init()
         formats = streams.mapValues { Format($0) }
         zero = streams.values.map(\.time).min() ?? .zero
+        began = wallTime(zero)
         self.claim = claim
         self.index = index
         self.container = container
@@ -72,10 +77,13 @@ final class RecordingFile: Sendable {
         let muxer = output.pipeline.element(named: "mux")
         switch container {
         case .mp4:
-            let header = FragmentHeader(starts: starts, orientation: orientation)
+            let header = FragmentHeader(
+                starts: starts, orientation: orientation, created: began)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         case .mkv, .webm:
-            SegmentDuration.correct(muxer) { [weak self] in self?.duration ?? .zero }
+            MatroskaHeader.correct(muxer, created: began) { [weak self] in
+                self?.duration ?? .zero
+            }
         case .ts: break
         }
     }
@@ -233,8 +241,15 @@ final class RecordingFile: Sendable {
     /// Returns what is written so far. Thread: any.
     func report(_ failure: PipelineError?) -> RecorderReport.File {
         RecorderReport.File(
-            path: path, frames: written(.video), duration: duration.duration, bytes: byteCount,
+            path: path, frames: written(.video), began: Date(nanosecondsSince1970: began),
+            duration: duration.duration, bytes: byteCount,
             failure: failure)
+    }
+}
+
+extension Date {
+    fileprivate init(nanosecondsSince1970 time: Int64) {
+        self.init(timeIntervalSince1970: Double(time) / 1e9)
     }
 }
 

@@ -15,6 +15,8 @@ final class RecordingProgress: Sendable {
         /// Totals of files that are not in `files` any more.
         var removedDuration = Duration.zero
         var removedBytes = 0
+        /// Number of files that a ring removed.
+        var removedFiles = 0
         var written: [MediaKind: Int] = [:]
         var drops: [MediaKind: DropCounts] = [:]
         var failure: PipelineError?
@@ -41,13 +43,12 @@ final class RecordingProgress: Sendable {
             numbered.sort { $0.index < $1.index }
         }
 
-        /// Removes the oldest file from the list, and keeps its totals.
-        mutating func removeOldest() -> RecorderReport.File? {
-            guard !numbered.isEmpty else { return nil }
-            let oldest = numbered.removeFirst().file
+        /// Removes a file from the list, and keeps its totals.
+        mutating func remove(_ path: String) {
+            guard let place = numbered.firstIndex(where: { $0.file.path == path }) else { return }
+            let oldest = numbered.remove(at: place).file
             removedBytes += oldest.bytes
             removedDuration += oldest.duration
-            return oldest
         }
     }
     private let state = Mutex(State())

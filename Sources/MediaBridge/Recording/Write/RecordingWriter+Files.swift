@@ -65,20 +65,46 @@ extension RecordingWriter {
 
     // MARK: The ring
 
-    private func trimRing() {
+    /// Notes the files that an earlier recording left, and where the numbers continue.
+    func findOlderFiles() {
+        guard fileIndex == 0, names.isNumbered || limits.segments?.keep != nil else { return }
+        let existing = names.existing()
+        if names.isNumbered { nameIndex = existing.last.map { $0.index + 1 } ?? 0 }
+        if limits.segments?.keep != nil { older = existing.map(\.path) }
+    }
+
+    /// Removes the oldest files until all limits are kept.
+    func trimRing() {
         guard let keep = limits.segments?.keep else { return }
-        while true {
-            var (count, bytes) = progress.update { state in
-                (
-                    state.files.count + (state.current == nil ? 0 : 1),
-                    state.files.reduce(state.current?.byteCount ?? 0) { $0 + $1.bytes }
-                )
-            }
-            count += older.count
-            if keep.bytes != nil { bytes += older.reduce(0) { $0 + (FileSize.of($1) ?? 0) } }
-            let isTooMany = keep.files.map { count > $0 } ?? false
-            let isTooMuch = keep.bytes.map { bytes > $0 } ?? false
-            guard isTooMany || isTooMuch, removeOldest() else { return }
+        while isBeyond(keep), removeOldest() {}
+    }
+
+    private func isBeyond(_ keep: RecordingSegments.Ring) -> Bool {
+        let (files, current) = progress.update { ($0.files, $0.current) }
+        if let limit = keep.files, files.count + older.count + (current == nil ? 0 : 1) > limit {
+            return true
+        }
+        if let limit = keep.bytes {
+            let bytes = files.reduce(current?.byteCount ?? 0) { $0 + $1.bytes }
+            if older.reduce(bytes, { $0 + (FileSize.of($1) ?? 0) }) > limit { return true }
+        }
+        if let limit = keep.age, let oldest = removable.first,
+            let changed = FileSize.lastChange(of: oldest),
+            timeline.wallClock.now() - changed > MediaTime(limit).nanoseconds
+        {
+            return true
+        }
+        guard let least = keep.free else { return false }
+        guardian.look()
+        return guardian.free < least
+    }
+
+    /// The files that may be removed, oldest first: not the newest, and none that is protected.
+    private var removable: [String] {
+        let (files, current) = progress.update { ($0.files.map(\.path), $0.current) }
+        let all = older + files
+        return (current == nil ? all.dropLast() : all[...]).filter {
+            access("\($0).keep", F_OK) != 0
         }
     }
 
@@ -86,16 +112,14 @@ extension RecordingWriter {
     ///
     /// - Returns: False if there is no ring, or nothing to remove.
     func removeOldest() -> Bool {
-        guard limits.segments?.keep != nil else { return false }
-        let path: String
-        if let left = older.popFirst() {
-            path = left
-        } else if let oldest = progress.update({ $0.removeOldest() }) {
-            path = oldest.path
-        } else {
-            return false
-        }
+        guard limits.segments?.keep != nil, let path = removable.first else { return false }
         unlink(path)
+        names.removeEmptyDirectories(of: path)
+        older.removeAll { $0 == path }
+        progress.update {
+            $0.remove(path)
+            $0.removedFiles += 1
+        }
         guardian.forget()
         tell(.fileRemoved(path: path))
         return true
@@ -107,17 +131,25 @@ extension RecordingWriter {
 /// Decides where a file of a recording ends and the next begins.
 struct SegmentLimit {
     private var limits: RecordingSegments?
-    private var begin = MediaTime.zero
+    /// When the file is to end; `nil` if its duration is not limited.
+    private(set) var end: MediaTime?
     private var bytes = 0
     /// Bytes since the last unit that a file could have begun with.
     private var group = 0
     private var largestGroup = 0
 
-    mutating func begin(at time: MediaTime, _ limits: RecordingSegments?) {
+    /// Begins a file.
+    ///
+    /// - Parameters:
+    ///   - unit: The unit that it begins with.
+    ///   - timeline: Has the wall-clock time of the unit.
+    mutating func begin(
+        at unit: EncodedUnit, _ limits: RecordingSegments?, _ timeline: RecordingTimeline
+    ) {
         self.limits = limits
-        begin = time
         bytes = 0
         group = 0
+        end = limits?.end(ofFileAt: unit.time, early: unit.slack, timeline)
     }
 
     mutating func add(_ unit: EncodedUnit) {
@@ -129,66 +161,35 @@ struct SegmentLimit {
 
     /// Returns whether a new file should begin with `unit`, a unit that it could begin with.
     func isReached(at unit: EncodedUnit) -> Bool {
-        // Up to half a frame early counts as on time, because times are rounded.
-        let slack = MediaTime(nanoseconds: (unit.duration?.nanoseconds ?? 0) / 2)
-        if let length = limits?.length, unit.time + slack - begin >= MediaTime(length) {
-            return true
-        }
+        if let end, unit.time + unit.slack >= end { return true }
         guard let size = limits?.bytes else { return false }
         // The next group of pictures must fit as well, because it cannot be divided.
         return bytes + largestGroup > size
     }
 }
 
-/// Generates the names of a recording's files.
-package struct SegmentNames: Sendable {
-    private let path: String
-    let isNumbered: Bool
+extension EncodedUnit {
+    /// How much earlier than a time the unit may be and still count as on time, because times are
+    /// rounded: half its duration.
+    var slack: MediaTime { MediaTime(nanoseconds: (duration?.nanoseconds ?? 0) / 2) }
+}
 
-    /// - Parameter isNumbered: Whether the first file has a number too.
-    package init(_ path: String, isNumbered: Bool) {
-        self.path = path
-        self.isNumbered = isNumbered
-    }
-
-    /// Returns the path of a file: `out-00003.mkv` for index 3; `out.mkv` for an unnumbered first
-    /// file.
-    package func path(at index: Int) -> String {
-        guard isNumbered || index > 0 else { return path }
-        let digits = String(index)
-        let number = String(repeating: "0", count: max(0, 5 - digits.count)) + digits
-        let (stem, ending) = parts(of: path)
-        return "\(stem)-\(number)\(ending)"
-    }
-
-    /// Returns the files with a number that exist, in the order of their numbers.
-    func existing() -> [(index: Int, path: String)] {
-        let directory = DiskSpace.directory(of: path)
-        let (stem, ending) = parts(
-            of: path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.compactMap { name -> (index: Int, path: String)? in
-            guard name.hasPrefix("\(stem)-"), name.hasSuffix(ending) else { return nil }
-            let number = name.dropFirst(stem.count + 1).dropLast(ending.count)
-            guard let index = Int(number), (0..<Int.max).contains(index),
-                case let path = self.path(at: index),
-                path == name || path.hasSuffix("/\(name)")
-            else { return nil }
-            return (index, path)
-        }.sorted { $0.index < $1.index }
-    }
-
-    /// The number after the highest one that exists.
-    package var nextIndex: Int { existing().last.map { $0.index + 1 } ?? 0 }
-
-    /// Splits a path in front of its ending.
-    private func parts<S: StringProtocol>(of path: S) -> (
-        stem: S.SubSequence, ending: S.SubSequence
-    ) {
-        let name = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        guard let dot = path[name...].lastIndex(of: ".") else {
-            return (path[...], path[path.endIndex...])
-        }
-        return (path[..<dot], path[dot...])
+extension RecordingSegments {
+    /// Returns when a file ends that begins at a time of the recorder; `nil` if its duration is not
+    /// limited.
+    ///
+    /// - Parameter early: How much before the end of a period the file may begin and yet belong to
+    ///   the next one.
+    func end(
+        ofFileAt begin: MediaTime, early: MediaTime, _ timeline: RecordingTimeline
+    ) -> MediaTime? {
+        guard let length = length.map({ MediaTime($0) }) else { return nil }
+        guard isAligned, length > .zero else { return begin + length }
+        let wallTime = timeline.wallTime(of: begin)
+        let local =
+            wallTime + timeline.wallClock.secondsAheadOfUTC(at: wallTime) * 1_000_000_000
+        let rest = (local + early.nanoseconds) % length.nanoseconds
+        let since = rest < 0 ? rest + length.nanoseconds : rest
+        return begin + length + early - MediaTime(nanoseconds: since)
     }
 }

@@ -8,7 +8,8 @@ final class RecordingWriter: @unchecked Sendable {
     let limits: WritingLimits
     let container: RecordingContainer
     let kinds: [MediaKind]
-    private let names: SegmentNames
+    let names: RecordingNames
+    let timeline: RecordingTimeline
     let queue: SerialQueue
     let clock: any Timeline
     let progress: RecordingProgress
@@ -29,11 +30,11 @@ final class RecordingWriter: @unchecked Sendable {
     var replay: RecentUnits?
     var file: RecordingFile?
     private var fileGeneration = 0
-    private var fileIndex = 0
+    var fileIndex = 0
     /// The number of names that were used, or belong to existing files.
-    private var nameIndex = 0
+    var nameIndex = 0
     /// The files of a ring that an earlier recording left, oldest first.
-    var older: ArraySlice<String> = []
+    var older: [String] = []
     private var segment = SegmentLimit()
     private var wantsNewFile: RecorderEvent.Reason?
     /// Audio that arrived before the first picture, and the memory it occupies in bytes.
@@ -63,21 +64,23 @@ final class RecordingWriter: @unchecked Sendable {
     private static let leadLimit = 32_000_000
 
     init(
-        path: String, container: RecordingContainer, kinds: [MediaKind],
-        limits: WritingLimits, queue: SerialQueue, clock: any Timeline,
-        progress: RecordingProgress,
+        names: RecordingNames, container: RecordingContainer, kinds: [MediaKind],
+        limits: WritingLimits, timeline: RecordingTimeline, queue: SerialQueue,
+        clock: any Timeline, progress: RecordingProgress,
         tell: @escaping @Sendable (RecorderEvent) -> Void
     ) {
+        self.names = names
         self.limits = limits
+        self.timeline = timeline
         self.container = container
         self.kinds = kinds
         self.queue = queue
         self.clock = clock
         self.progress = progress
         self.tell = tell
-        names = SegmentNames(path, isNumbered: limits.segments != nil)
         interleaver = Interleaver(kinds)
-        guardian = DiskGuard(path: path, container: container, reserve: limits.reserve)
+        guardian = DiskGuard(
+            directory: names.directory, container: container, reserve: limits.reserve)
         phase = .keeping
         preRoll = RecentUnits(
             length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0])
@@ -286,14 +289,16 @@ final class RecordingWriter: @unchecked Sendable {
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
+        findOlderFiles()
+        trimRing()
         do throws(PipelineError) {
             while guardian.isShort(of: 0) {
                 if removeOldest() { continue }
-                return giveUp(units, names.path(at: nameIndex))
+                return giveUp(units, names.path(at: nameIndex, timeline.wallClock.now()))
             }
             let file = try RecordingFile(
-                try claimNextName(), index: fileIndex, container: container, streams: streams,
-                tags: tags)
+                try claimNextName(unit), index: fileIndex, container: container, streams: streams,
+                tags: tags, wallTime: timeline.wallTime)
             file.onFailure { [weak self, progress] error in
                 // The error must not wait in the queue: the writer notices the failure at its next
                 // unit.
@@ -306,7 +311,7 @@ final class RecordingWriter: @unchecked Sendable {
             self.file = file
             guardian.begin(fileIndex, hasPictures: streams[.video] != nil)
             fileIndex += 1
-            segment.begin(at: unit.time, limits.segments)
+            segment.begin(at: unit, limits.segments, timeline)
             progress.update {
                 $0.current = file
                 $0.begun += 1
@@ -322,17 +327,17 @@ final class RecordingWriter: @unchecked Sendable {
         while let next = opening.popFirst() { write(next) }
     }
 
-    /// Claims the file of the next name. Numbers continue after those of existing files.
-    private func claimNextName() throws(PipelineError) -> ClaimedFile {
-        if names.isNumbered, nameIndex == 0 {
-            let existing = names.existing()
-            nameIndex = existing.last.map { $0.index + 1 } ?? 0
-            if limits.segments?.keep != nil { older = existing.map(\.path)[...] }
-        }
+    /// Claims the file of the next name, for a file that begins with `unit`. Numbers continue after
+    /// those of existing files.
+    private func claimNextName(_ unit: EncodedUnit) throws(PipelineError) -> ClaimedFile {
+        if names.isDated { nameIndex = 0 }
+        // A picture that is up to half its duration early counts as on time.
+        let time = timeline.wallTime(of: unit.time + unit.slack)
         while true {
-            let isPlain = nameIndex == 0 && !names.isNumbered
-            let path = names.path(at: nameIndex)
+            let isPlain = nameIndex == 0 && !names.isNumbered && !names.isDated
+            let path = names.path(at: nameIndex, time)
             nameIndex += 1
+            try names.createDirectory(of: path)
             let overwrites = isPlain && limits.whenExists == .overwrite
             if let file = try ClaimedFile(path, mustBeNew: !overwrites) { return file }
             if isPlain, limits.whenExists == .fail { throw .exists(path) }
@@ -427,6 +432,9 @@ extension RecordingWriter {
         guardian.add(unit)
         progress.update { $0.moved += 1 }
         if guardian.isShort(of: unit.byteCount), !removeOldest() { end(guardian.free) }
+        if let least = limits.segments?.keep?.free, guardian.free < least, removeOldest() {
+            guardian.look()
+        }
     }
 }
 

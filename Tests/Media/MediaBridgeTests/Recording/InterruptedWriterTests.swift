@@ -74,8 +74,10 @@ private final class LiveWriter {
         self.copies = copies
         self.directory = directory
         writer = RecordingWriter(
-            path: directory.file("film.mkv"), container: .mkv, kinds: [.video, .audio],
+            names: RecordingNames(directory.file("film.mkv"), isNumbered: false), container: .mkv,
+            kinds: [.video, .audio],
             limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
+            timeline: RecordingTimeline(leader: .video, wallClock: WallClock()),
             queue: queue, clock: time, progress: RecordingProgress(), tell: { _ in })
         handle([
             .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),

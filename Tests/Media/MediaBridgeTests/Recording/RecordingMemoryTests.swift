@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: RecordingContainer.allCases)
     func theDiskGuardCountsOneFileAndNotAll(container: RecordingContainer) throws {
         try GStreamer.initialize()
-        var guardian = DiskGuard(path: "/tmp/none.mkv", container: container, reserve: 4_000_000)
+        var guardian = DiskGuard(directory: "/tmp", container: container, reserve: 4_000_000)
         var most = 0
         for file in 0..<200 {
             guardian.begin(file, hasPictures: true)

@@ -131,16 +131,16 @@ import Testing
     }
 
     @Test func segmentsHaveNumbersAndASingleFileHasNone() {
-        let single = SegmentNames("/a.b/film.mkv", isNumbered: false)
+        let single = RecordingNames("/a.b/film.mkv", isNumbered: false)
         #expect(single.path(at: 0) == "/a.b/film.mkv")
         #expect(single.path(at: 1) == "/a.b/film-00001.mkv")
-        let many = SegmentNames("film.part.mp4", isNumbered: true)
+        let many = RecordingNames("film.part.mp4", isNumbered: true)
         #expect(many.path(at: 0) == "film.part-00000.mp4")
         #expect(many.path(at: 123_456) == "film.part-123456.mp4")
     }
 
     @Test func theTimesOfTwoCapturesMeetOnTheirClock() {
-        let timeline = RecordingTimeline(leader: .video)
+        let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         func live(_ origin: Double) -> LiveTiming {
             LiveTiming(clockOrigin: MediaTime(seconds: origin), latency: .zero)
         }
@@ -151,20 +151,20 @@ import Testing
 
     @Test(arguments: [nil, LiveTiming(clockOrigin: .zero, latency: .zero)])
     func whicheverStreamIsHereFirstTheOtherMayBeginADayBefore(live: LiveTiming?) {
-        let timeline = RecordingTimeline(leader: .video)
+        let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         let first = MediaTime(seconds: 90_000)
         guard case .at(let pictures) = timeline.place(first, live, of: .video),
             case .at(let sound) = timeline.place(first - RecordingTimeline.lead, live, of: .audio)
         else { return #expect(Bool(false)) }
         #expect(pictures - sound == RecordingTimeline.lead)
-        let timelineOfItsOwn = RecordingTimeline(leader: .video)
+        let timelineOfItsOwn = RecordingTimeline(leader: .video, wallClock: WallClock())
         _ = timelineOfItsOwn.place(first, live, of: .video)
         #expect(
             timelineOfItsOwn.place(MediaTime(seconds: 1), live, of: .audio) == .drop(.early))
     }
 
     @Test func aPauseIsCutOutOfEveryStreamAlike() {
-        let timeline = RecordingTimeline(leader: .video)
+        let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         func place(_ seconds: Double, _ kind: MediaKind) -> RecordingTimeline.Placement {
             timeline.place(MediaTime(seconds: seconds), nil, of: kind)
         }

@@ -1,0 +1,41 @@
+internal import CMediaBridge
+
+/// The wall clock, and the time zone in which its time is written.
+package struct WallClock: Sendable {
+    /// Returns the time now, in nanoseconds since 1970 in UTC. May jump: users and NTP set it.
+    package let now: @Sendable () -> Int64
+    /// The time zone by its IANA name, for example `UTC` or `Europe/Berlin`; `nil`: the system's.
+    package let zone: String?
+
+    /// Creates the clock of the system by default.
+    package init(
+        zone: String? = nil, now: @escaping @Sendable () -> Int64 = { Int64(g_get_real_time()) * 1000 }
+    ) {
+        self.zone = zone
+        self.now = now
+    }
+
+    /// Writes a time as `g_date_time_format` does; `nil` if that does not know a conversion of
+    /// `format`, or the year is not between 1 and 9999.
+    package func text(of time: Int64, format: String) -> String? {
+        withDateTime(time) { String(adopting: g_date_time_format($0, format)) }
+    }
+
+    /// Returns how many seconds local time is ahead of UTC at a time.
+    package func secondsAheadOfUTC(at time: Int64) -> Int64 {
+        withDateTime(time) { Int64(g_date_time_get_utc_offset($0)) / 1_000_000 } ?? 0
+    }
+
+    private func withDateTime<R>(_ time: Int64, _ body: (OpaquePointer) -> R?) -> R? {
+        let (seconds, rest) = time.quotientAndRemainder(dividingBy: 1_000_000_000)
+        guard let utc = g_date_time_new_from_unix_utc(gint64(seconds)) else { return nil }
+        defer { g_date_time_unref(utc) }
+        let place = zone.map { g_time_zone_new_identifier($0) } ?? g_time_zone_new_local()
+        defer { if let place { g_time_zone_unref(place) } }
+        guard let whole = place.flatMap({ g_date_time_to_timezone(utc, $0) }) else { return nil }
+        defer { g_date_time_unref(whole) }
+        guard let exact = g_date_time_add(whole, gint64(rest / 1000)) else { return nil }
+        defer { g_date_time_unref(exact) }
+        return body(exact)
+    }
+}
