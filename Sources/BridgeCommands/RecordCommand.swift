@@ -140,6 +140,9 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "duration"))
     var replay: DurationArgument?
 
+    @Flag(help: "Keep the fragments of a finished mp4. Default: one index, as editors expect.")
+    var fragmented = false
+
     @Flag(help: "Overwrite an existing file. Default: fail if the file exists.")
     var overwrite = false
 
@@ -238,6 +241,7 @@ struct RecordCommand: AsyncParsableCommand {
             configuration.segments?.isAligned = align
         }
         if isDated || utc { configuration.dates = utc ? .utc : .local }
+        configuration.isFragmented = fragmented
         configuration.replay = replay?.value
         configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }

@@ -2,8 +2,9 @@
 public enum RecordingContainer: String, Sendable, CaseIterable {
     /// Matroska. If the process is killed, one frame is lost.
     case mkv
-    /// MPEG-4 in fragments of 0.4 s, with an index of them at the end. If the process is killed,
-    /// the last fragment is lost.
+    /// MPEG-4. It is written in fragments of 0.4 s, of which the last is lost if the process is
+    /// killed. The finished file has one index and no fragments, unless
+    /// ``Recorder/Configuration/isFragmented`` is set.
     case mp4
     /// WebM: a subset of Matroska for browsers.
     case webm
@@ -37,7 +38,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     func muxer(starts: [MediaKind: MediaTime]) -> String {
         switch self {
         case .mkv: "matroskamux"
-        // Not `first-moov-then-finalise`, which would complete the file with a single index: until
+        // Not `first-moov-then-finalise`, which would complete the file as ``MovieFinish`` does: until
         // then, GStreamer 1.22 leaves out the size of a fragment's last sample if it equals that of
         // the first, and the file of a killed process cannot be read.
         case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"

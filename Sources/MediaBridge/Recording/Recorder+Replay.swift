@@ -65,7 +65,7 @@ extension Recorder {
             kinds: writer.kinds,
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                whenExists: configuration.whenExists),
+                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented),
             timeline: timeline, queue: queue, clock: clock, progress: progress, tell: { _ in })
         queue.async { replayWriter.write(content) }
         guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {

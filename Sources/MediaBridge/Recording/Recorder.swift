@@ -115,7 +115,7 @@ public final class Recorder: Sendable {
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                whenExists: configuration.whenExists),
+                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented),
             timeline: timeline, queue: queue, clock: clock, progress: progress,
             tell: { listeners.tell($0) })
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
@@ -396,6 +396,9 @@ extension Recorder {
         public var whenExists = WhenExists.fail
         /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
         public var dates = RecordingDates.none
+        /// Whether a finished mp4 keeps its fragments, for servers that stream it as it is. Default
+        /// false: it gets one index and no fragments, which every editor opens.
+        public var isFragmented = false
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.
         public var whenFull = WhenFull.automatic

@@ -190,6 +190,9 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
     /// The version field of a full box.
     var version: UInt8 { content.isEmpty ? 0 : bytes[content.lowerBound] }
 
+    /// The boxes in this one.
+    var children: [MovieBox] { Array(MovieBoxes(bytes, content)) }
+
     func children(_ type: String) -> [MovieBox] {
         MovieBoxes(bytes, content).filter { $0.type == type }
     }

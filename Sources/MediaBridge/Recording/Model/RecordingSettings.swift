@@ -171,6 +171,6 @@ struct WritingLimits: Sendable {
     var stallTimeout: Duration
     /// See ``Recorder/Configuration/whenExists``.
     var whenExists: WhenExists
-    /// See ``Recorder/Configuration/dates``.
-    var dates = RecordingDates.none
+    /// See ``Recorder/Configuration/isFragmented``.
+    var isFragmented = false
 }

@@ -41,7 +41,7 @@ struct RecordedContainer: Sendable {
 }
 
 /// The bytes of a regular file: opening a named pipe would block, and a device has no end.
-private final class FileBytes {
+final class FileBytes {
     private let descriptor: Int32
     /// The size in bytes.
     let count: Int
@@ -70,6 +70,27 @@ private final class FileBytes {
         let length = pread(descriptor, &bytes, count, offset)
         return length < 0 ? nil : Array(bytes[..<length])
     }
+
+    /// Calls `body` for each top-level box of an ISO file with its type, offset and size, up to one
+    /// that does not fit. The last one may end beyond the file.
+    func forEachBox(_ body: (String, Int, Int) throws(PipelineError) -> Void) throws(PipelineError)
+    {
+        var position = 0
+        while position <= count - 8 {
+            guard let header = read(16, at: position), header.count >= 8 else { break }
+            var size = Self.number(header[..<4])
+            if size == 1 { size = Self.number(header[8...]) }
+            let (next, overflow) = position.addingReportingOverflow(size)
+            // A size of zero means: to the end of the file.
+            guard size >= 8, !overflow else { break }
+            try body(String(decoding: header[4..<8], as: UTF8.self), position, size)
+            position = next
+        }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+        Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
 }
 
 // MARK: - MPEG-4
@@ -87,26 +108,15 @@ private struct MovieIndex {
 
     /// Throws if the file has no index, which a muxer writes last, unless it writes fragments.
     init(of file: FileBytes, _ path: String) throws(PipelineError) {
-        let end = file.count
-        var position = 0
         var found: (place: Int, size: Int)?
         var hasFragments = false
-        while position <= end - 8 {
-            guard let header = file.read(16, at: position), header.count >= 8 else { break }
-            var size = Self.number(header[..<4])
-            if size == 1 { size = Self.number(header[8...]) }
-            let (next, overflow) = position.addingReportingOverflow(size)
-            // A size of zero means: to the end of the file.
-            guard size >= 8, !overflow else { break }
+        try file.forEachBox { (type, position, size) throws(PipelineError) in
             guard !Task.isCancelled else {
                 throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
             }
-            let type = header[4..<8]
-            if type.elementsEqual("moov".utf8), next <= end, size <= Self.largestIndex {
-                found = (position, size)
-            }
-            if type.elementsEqual("moof".utf8) { hasFragments = true }
-            position = next
+            let isWhole = position + size <= file.count && size <= Self.largestIndex
+            if type == "moov", isWhole, found == nil || !hasFragments { found = (position, size) }
+            if type == "moof" { hasFragments = true }
         }
         guard let found else {
             throw PipelineError(
@@ -211,9 +221,5 @@ private struct MovieIndex {
         guard count > 0, count / scale < 1_000_000_000 else { return 0 }
         let product = count.multipliedFullWidth(by: 1_000_000_000)
         return Int64(scale.dividingFullWidth(product).quotient)
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
-        Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 }

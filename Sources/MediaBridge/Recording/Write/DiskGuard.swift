@@ -56,11 +56,12 @@ struct DiskGuard {
     }
 }
 
-/// Estimates what a muxer writes at the end of a file.
+/// Estimates what is written at the end of a file.
 private struct FileIndex {
     private let container: RecordingContainer
     private let hasPictures: Bool
     private var entries = 0
+    private var samples = 0
     /// The time when the last fragment of each stream began.
     private var fragments: [MediaKind: MediaTime] = [:]
 
@@ -68,13 +69,16 @@ private struct FileIndex {
     /// to 19 in MPEG-4.
     private static let entry = 40
     private static let fragment = MediaTime(nanoseconds: 400_000_000)
+    /// Bytes for each unit in the index of an mp4: its size, its duration, its decoding offset, and
+    /// whether it is a key unit.
+    private static let sample = 24
 
     init(_ container: RecordingContainer, hasPictures: Bool) {
         self.container = container
         self.hasPictures = hasPictures
     }
 
-    var bytes: Int { entries * Self.entry }
+    var bytes: Int { entries * Self.entry + samples * Self.sample }
 
     mutating func add(_ unit: EncodedUnit) {
         switch container {
@@ -82,8 +86,9 @@ private struct FileIndex {
         case .ts: return
         // One entry for each seek point: key frames, or all audio units if there is no video.
         case .mkv, .webm: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
-        // One entry for each fragment of each stream.
+        // One entry for each fragment of each stream, and for each unit.
         case .mp4:
+            samples += 1
             let isNext = fragments[unit.kind].map { unit.time - $0 >= Self.fragment } ?? true
             guard isNext || (unit.kind == .video && unit.isKey) else { return }
             fragments[unit.kind] = unit.time

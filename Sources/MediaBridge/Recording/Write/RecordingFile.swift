@@ -210,6 +210,15 @@ final class RecordingFile: Sendable {
             stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
     }
 
+    /// Gives a complete mp4 one index in place of its fragments. Blocks.
+    ///
+    /// - Throws: ``PipelineError`` if the disk is full, for example; the file plays nevertheless.
+    func joinFragments() throws(PipelineError) {
+        let path = self.path
+        guard container == .mp4, FileSize.of(path) != nil else { return }
+        try MovieFinish(path)?.run()
+    }
+
     /// Unlocks the file for other writers. Call it when the file is complete.
     func unlock() { claim.unlock() }
 

@@ -9,12 +9,13 @@ extension RecordingWriter {
         guard let file else { return }
         self.file = nil
         closing += 1
-        let stallTimeout = limits.stallTimeout
+        let (stallTimeout, isFragmented) = (limits.stallTimeout, limits.isFragmented)
         // In a task, so that the next file need not wait for the end of this one.
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(
                     stallTimeout: stallTimeout, deadline: Duration.seconds(2).asDefaultDeadline)
+                if !isFragmented { try file.joinFragments() }
                 try await file.readBack(within: stallTimeout)
                 queue.async { [self] in closed(file, nil) }
             } catch {

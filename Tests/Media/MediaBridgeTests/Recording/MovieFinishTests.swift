@@ -1,0 +1,158 @@
+import Foundation
+import GStreamerKit
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// mp4 files whose fragments were joined at the end.
+@Suite("Finished mp4 files", .hangGuard) struct MovieFinishTests {
+    /// Captures whose media differs in what an index must say about it.
+    private static let captures = [
+        "pictures": "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=30/1",
+        "reordered pictures":
+            "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=30/1 "
+            + "! x264enc bframes=3 key-int-max=20 ! h264parse",
+        "sound": "audiotestsrc num-buffers=100",
+        "both": "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=30/1 "
+            + "! appsink name=video audiotestsrc num-buffers=120 ! appsink name=audio",
+        "late sound":
+            "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=30/1 "
+            + "! appsink name=video audiotestsrc num-buffers=60 timestamp-offset=700000000 "
+            + "! appsink name=audio",
+        "late pictures":
+            "videotestsrc num-buffers=40 timestamp-offset=700000000 "
+            + "! video/x-raw,width=64,height=48,framerate=30/1 ! appsink name=video "
+            + "audiotestsrc num-buffers=120 ! appsink name=audio",
+        "pictures of uneven length":
+            "videotestsrc num-buffers=40 ! video/x-raw,width=64,height=48,framerate=30/1 "
+            + "! identity drop-probability=0.4",
+    ]
+
+    private static func record(
+        _ capture: String, to path: String, isFragmented: Bool
+    ) async throws {
+        var configuration = Recorder.Configuration()
+        configuration.audio = AudioEncoding()
+        configuration.isFragmented = isFragmented
+        var plan = BridgePlan(capture: capture)
+        plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+        _ = try await Bridge(plan).run()
+    }
+
+    /// The types of the boxes at the top level.
+    private static func boxes(of path: String) throws -> [String] {
+        var types: [String] = []
+        try FileBytes(path).forEachBox { type, _, _ in types.append(type) }
+        return types
+    }
+
+    /// The times, the size, the flags and a hash of every packet, as ffmpeg reads them.
+    private static func packets(of path: String) async throws -> [Substring] {
+        try await Tool.check(
+            "ffprobe",
+            [
+                "-v", "error", "-show_entries",
+                "packet=stream_index,pts_time,dts_time,size,flags,data_hash", "-show_data_hash",
+                "md5", "-of", "csv=p=0", path,
+            ]
+        ).split(separator: "\n").sorted()
+    }
+
+    @Test(arguments: captures.keys.sorted())
+    func anIndexSaysWhatTheFragmentsSaid(capture: String) async throws {
+        let text = try #require(Self.captures[capture])
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            try await Self.record(text, to: path, isFragmented: true)
+            #expect(try Self.boxes(of: path).contains("moof"))
+            let before = try await Self.packets(of: path)
+            try #require(try MovieFinish(path)).run()
+            #expect(try Self.boxes(of: path) == ["ftyp", "mdat", "moov"])
+            let after = try await Self.packets(of: path)
+            #expect(before == after)
+            #expect(try await MediaProbe(of: path).streams.allSatisfy { $0.frames > 12 })
+            // GStreamer reads the same.
+            let streams = try await StreamScan(of: path, demuxer: "qtdemux", parsers: [:]).run()
+            #expect(streams.reduce(0) { $0 + $1.times.count } == before.count)
+        }
+    }
+
+    @Test func aFinishedFileIsOrdinaryUnlessItsFragmentsAreWanted() async throws {
+        try await withTemporaryDirectory { directory in
+            let capture = try #require(Self.captures["both"])
+            for isFragmented in [false, true] {
+                let path = directory.file("\(isFragmented).mp4")
+                try await Self.record(capture, to: path, isFragmented: isFragmented)
+                let boxes = try Self.boxes(of: path)
+                #expect(boxes.contains("moof") == isFragmented && boxes.count { $0 == "moov" } == 1)
+                // A second attempt finds nothing to do.
+                if !isFragmented { #expect(try MovieFinish(path) == nil) }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func aProcessThatIsKilledWhileItFinishesLosesNothing(seed: Int) async throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            try await Self.record(
+                try #require(Self.captures["both"]), to: path, isFragmented: true)
+            let before = try Data(contentsOf: URL(filePath: path))
+            let packets = try await Self.packets(of: path)
+            try #require(try MovieFinish(path)).run()
+            let after = try Data(contentsOf: URL(filePath: path))
+            var index = Data(after[before.count...])
+            index.replaceSubrange(4..<8, with: Data("free".utf8))
+            // While the index is appended, and before the old one is hidden.
+            var states = (0..<8).map { _ in
+                before + index.prefix(Int.random(in: 1..<index.count, using: &generator))
+            }
+            states += [before + index.prefix(4), before + index.prefix(8), before + index]
+            states.append(before + after[before.count...])
+            for (number, state) in states.enumerated() {
+                let state = state as Data
+                let killed = directory.file("killed-\(number).mp4")
+                try state.write(to: URL(filePath: killed))
+                let left = "seed \(seed), state \(number): \(state.count) of \(after.count) bytes"
+                #expect(try await Self.packets(of: killed) == packets, "\(left)")
+                let report = try await RecordingRepair(killed).run()
+                #expect(
+                    report.tracks.reduce(0) { $0 + $1.units } == packets.count, "\(left)")
+                #expect(try Self.boxes(of: killed).filter { $0 == "moov" }.count == 1, "\(left)")
+            }
+        }
+    }
+
+    @Test func fragmentsWithMeaninglessValuesAreRefusedAndNotFollowed() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            try await Self.record(
+                try #require(Self.captures["both"]), to: path, isFragmented: true)
+            let whole = try Data(contentsOf: URL(filePath: path))
+            let start = try #require(whole.range(of: Data("moof".utf8))).lowerBound
+            var (refused, joined) = (0, 0)
+            for seed in 0..<400 {
+                var generator = SeededGenerator(seed: UInt64(seed))
+                var bytes = whole
+                // In the index or in the first fragment.
+                let place = Int.random(in: 8..<start + 280, using: &generator)
+                let odd: [UInt8] = [0, 1, 0x7f, 0x80, 0xff]
+                for offset in 0..<Int.random(in: 1...8, using: &generator) {
+                    bytes[place + offset] = odd.randomElement(using: &generator) ?? 0
+                }
+                try bytes.write(to: URL(filePath: path))
+                do {
+                    try MovieFinish(path)?.run()
+                    joined += 1
+                } catch {
+                    refused += 1
+                    // The file is as it was.
+                    #expect(try Data(contentsOf: URL(filePath: path)) == bytes, "seed \(seed)")
+                }
+            }
+            #expect(refused > 20 && joined > 20, "\(refused) and \(joined)")
+        }
+    }
+}
