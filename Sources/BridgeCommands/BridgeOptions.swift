@@ -53,8 +53,8 @@ struct BridgeOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Restart a live capture that ends, fails or delivers nothing for 10 s. Attempts continue \
-            without limit, 0.5 s to 30 s apart.
+            Restart a live capture that ends, fails or delivers nothing for 10 s, and wait for a device or \
+            server that does not answer yet. Attempts continue without limit, 0.5 s to 30 s apart.
             """)
     var restart = false
 
@@ -203,6 +203,9 @@ struct BridgeOptions: ParsableArguments {
             switch event {
             case .failed(let error), .stalled(let error): details.complain(error)
             case .warned(let warning): details.warn(warning)
+            case .waiting(let capture, let delay, let reason):
+                details.announce(
+                    "waiting for the capture \"\(capture)\", next attempt in \(delay): \(reason)")
             case .restarting(let capture, let attempt, let delay, let reason):
                 details.announce(
                     "restarting the capture \"\(capture)\" in \(delay) (attempt \(attempt)): "

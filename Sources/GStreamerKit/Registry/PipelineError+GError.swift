@@ -52,6 +52,18 @@ extension PipelineError {
         return .elementFailed
     }
 
+    /// Whether a device or a server did not answer, as it may do later.
+    package var isAbsence: Bool {
+        guard domain == g_quark_to_string(gst_resource_error_quark()).map({ String(cString: $0) })
+        else { return false }
+        let codes = [
+            GST_RESOURCE_ERROR_NOT_FOUND, GST_RESOURCE_ERROR_FAILED, GST_RESOURCE_ERROR_BUSY,
+            GST_RESOURCE_ERROR_OPEN_READ, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
+            GST_RESOURCE_ERROR_READ,
+        ]
+        return codes.contains { Int($0.rawValue) == domainCode }
+    }
+
     private static let parseCodes: [Int: Code] = [
         Int(GST_PARSE_ERROR_SYNTAX.rawValue): .syntax,
         Int(GST_PARSE_ERROR_NO_SUCH_ELEMENT.rawValue): .missingElement,

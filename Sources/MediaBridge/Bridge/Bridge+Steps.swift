@@ -17,12 +17,12 @@ extension Bridge {
                             advice: "set do-timestamp=true to make this explicit"))
                 }
                 capture.prepare()
-                try await capture.pipeline.setState(.ready)
+                try await enter(.ready, capture)
             }
             let open = await openOutputs()
             guard run.ending == nil else { return false }
             streams.forEach { $0.negotiate() }
-            for capture in captures { try await capture.pipeline.setState(.paused) }
+            for capture in captures { try await enter(.paused, capture) }
             await startOutputs(open)
             guard run.ending == nil else { return false }
             streams.forEach { $0.open() }
@@ -32,14 +32,32 @@ extension Bridge {
             let zero = SharedClock.now
             for capture in captures {
                 capture.setTimeZero(zero)
-                try await capture.pipeline.setState(.playing)
-                capture.isUp = true
+                if try await enter(.playing, capture) { capture.isUp = true }
             }
+            restarts.forEach { $0.begin() }
             return true
         } catch {
             run.fail(error)
             return false
         }
+    }
+
+    /// Changes the state of a capture, unless its source does not answer and it is started later.
+    ///
+    /// - Returns: Whether the state was reached.
+    @discardableResult
+    private func enter(
+        _ state: PipelineState, _ capture: Capture
+    ) async throws(PipelineError) -> Bool {
+        let restart = restarts.first { $0.isOf(capture) }
+        guard restart?.isWaiting != true else { return false }
+        do throws(PipelineError) {
+            try await capture.pipeline.setState(state)
+        } catch {
+            guard restart?.waits(becauseOf: error) == true else { throw error }
+            return false
+        }
+        return true
     }
 
     /// Opens displays and devices, whose accepted caps are known only then.

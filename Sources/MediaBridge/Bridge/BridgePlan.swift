@@ -90,8 +90,8 @@ public struct BridgePlan: Sendable {
     /// recordings have a gap. A capture of several streams is restarted once all of them have
     /// ended; until then outputs wait for the one that ended first.
     ///
-    /// A capture that has not delivered anything yet is not restarted: its error ends the run. A
-    /// capture that writes files itself is not restarted either.
+    /// A device or a server that does not answer yet is waited for. Any other error of a capture that
+    /// has not delivered anything ends the run. A capture that writes files itself is not restarted.
     public var restart: RestartPolicy?
 
     /// The configuration of every capture of the plan.

@@ -75,6 +75,9 @@ public enum BridgeEvent: Sendable {
     /// A live capture has ended or failed, and is started again after `delay`: see
     /// ``BridgePlan/restart``. `attempt` counts the consecutive attempts from one.
     case restarting(capture: String, attempt: Int, delay: Duration, because: PipelineError)
+    /// The device or the server of a capture has not answered yet; it is asked again after `delay`:
+    /// see ``BridgePlan/restart``.
+    case waiting(capture: String, delay: Duration, because: PipelineError)
     /// No data has moved for five seconds, in the whole bridge or in one output. The error gives
     /// the reason if it is known. Reported once per stall; the bridge goes on, and the stream may
     /// recover.

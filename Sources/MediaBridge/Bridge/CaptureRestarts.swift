@@ -5,8 +5,9 @@ internal import Synchronization
 /// off, a network that was away.
 ///
 /// The times of its streams continue on the clock, so that outputs and recordings have a gap as
-/// long as the capture was down. A capture that has not delivered a sample yet is not started
-/// again: its error ends the run, since its string may be wrong. Thread: any.
+/// long as the capture was down. A capture that has not delivered a sample yet is started again
+/// while its device or server does not answer. Any other error ends the run, since its string may be
+/// wrong. Thread: any.
 final class CaptureRestarts: Sendable {
     private struct State {
         /// Whether the capture is down, or being started.
@@ -16,6 +17,8 @@ final class CaptureRestarts: Sendable {
         var attempts = RestartAttempts()
         var silence = StallWatch()
         var isOver = false
+        /// Whether the bridge has started the capture, or has left that to the restarts.
+        var hasBegun = false
         var work: Task<Void, Never>?
     }
     private let state = Mutex(State())
@@ -42,6 +45,8 @@ final class CaptureRestarts: Sendable {
         self.run = run
     }
 
+    func isOf(_ capture: Capture) -> Bool { capture === self.capture }
+
     /// Whether the capture is down, or being started.
     var isDown: Bool { state.withLock { $0.isDown } }
 
@@ -62,6 +67,7 @@ final class CaptureRestarts: Sendable {
     /// - Returns: False if the error is the run's: the capture is not live, or has never delivered a
     ///   sample. After the end of the run an attempt that fails loses nothing.
     func takeOver(_ reason: PipelineError) -> Bool {
+        if waits(becauseOf: reason) { return true }
         guard capture.isLive == true else { return false }
         return state.withLock { state in
             guard !state.isDown else {
@@ -102,6 +108,50 @@ final class CaptureRestarts: Sendable {
         await work?.value
     }
 
+    // MARK: The start
+
+    /// Takes over an error of the capture before it has delivered a sample, if its source does not
+    /// answer: a device that is not connected, a server that is not there. Until ``begin()`` the
+    /// error waits.
+    ///
+    /// - Returns: False if the error is the run's.
+    func waits(becauseOf error: PipelineError) -> Bool {
+        guard capture.isLive == nil, isAbsence(error) else { return false }
+        return state.withLock { state in
+            guard state.hasBegun, !state.isDown else {
+                state.pending = state.pending ?? error
+                return true
+            }
+            guard !state.isOver, run.ending == nil else { return true }
+            state.isDown = true
+            state.work = ControlTask.start { [self] in await restart(because: error) }
+            return true
+        }
+    }
+
+    /// Whether the source does not answer, so that the bridge must not start the capture.
+    var isWaiting: Bool { state.withLock { $0.pending != nil } }
+
+    /// Starts the capture again if its source has not answered so far. Called once, when the bridge
+    /// has started everything else.
+    func begin() {
+        state.withLock { state in
+            state.hasBegun = true
+            guard let error = state.pending.take() else { return }
+            state.isDown = true
+            state.work = ControlTask.start { [self] in await restart(because: error) }
+        }
+    }
+
+    /// Whether an error is that of a source that does not answer. A file that does not exist will
+    /// not, either, and a password does not become right.
+    private func isAbsence(_ error: PipelineError) -> Bool {
+        guard error.isAbsence,
+            let element = capture.pipeline.elements.first(where: { $0.path == error.element })
+        else { return false }
+        return element.klass.contains("Source") && !element.klass.contains("File")
+    }
+
     // MARK: The restart
 
     private func restart(because first: PipelineError) async {
@@ -109,12 +159,16 @@ final class CaptureRestarts: Sendable {
         while true {
             await takeDown()
             let (now, samples) = (MediaTime(SharedClock.now), arrivedSamples)
+            guard samples > 0 || isAbsence(reason) else { return run.fail(reason) }
             guard
                 let (attempt, delay) = state.withLock({
                     $0.attempts.next(policy, at: now, delivered: samples)
                 })
             else { return run.fail(reason) }
-            run.tell(.restarting(capture: name, attempt: attempt, delay: delay, because: reason))
+            run.tell(
+                samples == 0
+                    ? .waiting(capture: name, delay: delay, because: reason)
+                    : .restarting(capture: name, attempt: attempt, delay: delay, because: reason))
             if await over.wait(for: delay) { return }
             do throws(PipelineError) {
                 try await bringUp()

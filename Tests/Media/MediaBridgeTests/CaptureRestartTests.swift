@@ -58,6 +58,59 @@ struct CaptureRestartTests {
         }
     }
 
+    @Test func aServerThatDoesNotAnswerYetIsWaitedFor() async throws {
+        let port = try FreePort.tcp()
+        try await withTemporaryDirectory { directory in
+            var plan = BridgePlan(
+                capture: "tcpclientsrc host=127.0.0.1 port=\(port) ! gdpdepay")
+            plan.recordings = [BridgePlan.Recording(path: directory.file("out.mkv"))]
+            plan.restart = Self.policy
+            plan.frameLimit = 10
+            let bridge = try Bridge(plan)
+            let (waits, waited) = AsyncStream.makeStream(of: PipelineError.self)
+            bridge.onEvent {
+                if case .waiting(_, _, let reason) = $0 { waited.yield(reason) }
+            }
+            var wait = waits.makeAsyncIterator()
+            async let ended = bridge.run()
+            for _ in 1...3 {
+                let reason = try #require(await wait.next())
+                #expect(reason.debug?.contains("Connection refused") == true, "\(reason)")
+            }
+            let server = try Bridge(
+                BridgePlan(
+                    capture: "videotestsrc is-live=true ! "
+                        + "video/x-raw,format=I420,width=32,height=32,framerate=100/1",
+                    outputs: ["gdppay ! tcpserversink host=127.0.0.1 port=\(port)"]))
+            async let served = server.run()
+            let report = await ended
+            server.stop()
+            _ = await served
+            #expect(report.failures.isEmpty && report.ended == .frames, "\(report)")
+            #expect(try await MediaProbe(of: directory.file("out.mkv")).video?.frames == 10)
+        }
+    }
+
+    @Test func aDeviceThatNeverComesDoesNotKeepTheRunFromEnding() async throws {
+        var plan = BridgePlan(
+            capture: "v4l2src device=/dev/video987 ! videoconvert", outputs: ["fakesink"])
+        plan.restart = Self.policy
+        let bridge = try Bridge(plan)
+        bridge.onEvent { if case .waiting = $0 { bridge.stop() } }
+        let report = await bridge.run()
+        #expect(report.ended == .interrupt && report.failures.isEmpty)
+    }
+
+    @Test(arguments: [
+        "filesrc location=/does/not/exist ! decodebin", "videotestsrc is-live=true ! identity error-after=1",
+    ])
+    func aStringThatIsWrongIsNotWaitedFor(capture: String) async throws {
+        var plan = BridgePlan(capture: capture, outputs: ["fakesink"])
+        plan.restart = Self.policy
+        let report = try await Bridge(plan).run()
+        #expect(report.ended == .error && report.failures.count == 1, "\(report)")
+    }
+
     @Test func aFileThatEndsIsNotStartedAgain() async throws {
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=10 ! video/x-raw,width=32,height=32",
