@@ -75,7 +75,7 @@ private final class HastyTimeline: Timeline {
 
     @Test(arguments: [("mkv", true), ("mp4", false), ("webm", true), ("ts", false)])
     func stopEndsAndLetsGoOfWritersThatWait(ending: String, isLive: Bool) async throws {
-        try await withStuckFile(ending) { path in
+        try await withStuckFile(ending, isFull: true) { path in
             let recorder = try Recorder(
                 path, configuration: configuration(.wait), clock: HastyTimeline())
             let events = recorder.events
