@@ -9,7 +9,8 @@ package struct WallClock: Sendable {
 
     /// Creates the clock of the system by default.
     package init(
-        zone: String? = nil, now: @escaping @Sendable () -> Int64 = { Int64(g_get_real_time()) * 1000 }
+        zone: String? = nil,
+        now: @escaping @Sendable () -> Int64 = { Int64(g_get_real_time()) * 1000 }
     ) {
         self.zone = zone
         self.now = now

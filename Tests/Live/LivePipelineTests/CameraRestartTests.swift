@@ -189,12 +189,22 @@ struct CameraRestartTests {
         }
     }
 
-    @Test func captureWithoutAnyFrameIsAnError() async throws {
-        let port = try FreePort.tcp()
-        let plan = Self.plan(port: port, outputs: ["fakesink"])
-        let report = try await Bridge(plan).run()
-        #expect(report.ended == .error)
-        #expect(report.failures.first?.code == .resourceFailed)
+    @Test func aCameraThatIsOffAtTheStartIsWaitedFor() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            let bridge = try Bridge(Self.plan(port: port, outputs: ["fakesink"]))
+            let units = try Self.units(of: bridge)
+            let waits = Happening()
+            bridge.onEvent { if case .waiting = $0 { waits.happen() } }
+            async let ended = bridge.run()
+            await waits.wait()
+            let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
+            defer { camera.process.send(signal: SIGKILL) }
+            await units.wait(for: 5)
+            bridge.stop()
+            let report = try await ended.get()
+            #expect(report.ended == .interrupt && report.failures.isEmpty, "\(report)")
+        }
     }
 }
 

@@ -102,7 +102,8 @@ struct CaptureRestartTests {
     }
 
     @Test(arguments: [
-        "filesrc location=/does/not/exist ! decodebin", "videotestsrc is-live=true ! identity error-after=1",
+        "filesrc location=/does/not/exist ! decodebin",
+        "videotestsrc is-live=true ! identity error-after=1",
     ])
     func aStringThatIsWrongIsNotWaitedFor(capture: String) async throws {
         var plan = BridgePlan(capture: capture, outputs: ["fakesink"])

@@ -52,6 +52,29 @@ struct MovieFinish {
             }
             try add(Box(bytes: bytes, type: "moof", content: 8..<size), at: place)
         }
+        stretchShortTracks()
+    }
+
+    /// Makes GStreamer's qtdemux read tracks that last less than a fifth of the movie, which it takes
+    /// for preview images: their last sample gets a longer duration, and an edit list that ends at
+    /// the old one.
+    private mutating func stretchShortTracks() {
+        let longest = duration
+        for trak in movie.box.children("trak") {
+            guard let header = trak.child("tkhd"), let media = trak.child("mdia")?.child("mdhd")
+            else { continue }
+            let (high, low) = longest.multipliedFullWidth(by: UInt64(media.numberAfterTimes))
+            guard high < Self.timescale else { continue }
+            let whole = Self.timescale.dividingFullWidth((high, low)).quotient
+            tracks[header.numberAfterTimes]?.last(atLeast: whole / 5 + 1)
+        }
+    }
+
+    /// When the last track ends, in the movie's units.
+    private var duration: UInt64 {
+        movie.box.children("trak").map { trak in
+            trak.child("tkhd").map { span(of: $0.numberAfterTimes, trak).total } ?? 0
+        }.max() ?? 0
     }
 
     private mutating func add(_ fragment: Box, at place: Int) throws(PipelineError) {
@@ -129,10 +152,7 @@ struct MovieFinish {
     // MARK: The new index
 
     private func newIndex() -> [UInt8] {
-        let longest =
-            movie.box.children("trak").map { trak in
-                trak.child("tkhd").map { span(of: $0.numberAfterTimes, trak).total } ?? 0
-            }.max() ?? 0
+        let longest = duration
         return Box.make("moov") { content in
             for child in movie.box.children {
                 switch child.type {
@@ -171,13 +191,13 @@ struct MovieFinish {
                 switch child.type {
                 case "tkhd":
                     content += child.dated(duration: span.total, timescale: nil)
-                    if trak.child("edts") == nil, span.start > 0 {
+                    if trak.child("edts") == nil, span.start > 0 || table.isStretched {
                         content += Self.edits(span.start, span.length, table.firstOffset)
                     }
                 case "mdia":
                     content += child.replacing(["minf", "stbl"]) { box in
                         switch box.type {
-                        case "mdhd": box.dated(duration: table.duration, timescale: nil)
+                        case "mdhd": box.dated(duration: table.mediaDuration, timescale: nil)
                         case "stsd": box.whole + table.boxes
                         case "stts", "ctts", "stss", "stsc", "stsz", "stco", "co64": []
                         default: box.whole
@@ -189,13 +209,13 @@ struct MovieFinish {
         }
     }
 
-    /// Returns an edit list that delays a track, and begins with its first picture in the order of
-    /// presentation.
+    /// Returns an edit list that delays a track, begins with its first picture in the order of
+    /// presentation, and ends after `length`.
     private static func edits(_ start: UInt64, _ length: UInt64, _ offset: UInt64) -> [UInt8] {
         Box.make("edts") { content in
             content += Box.make("elst") {
-                $0 += [1, 0, 0, 0] + UInt32(2).bytes
-                $0 += start.bytes + UInt64.max.bytes + [0, 1, 0, 0]
+                $0 += [1, 0, 0, 0] + UInt32(start > 0 ? 2 : 1).bytes
+                if start > 0 { $0 += start.bytes + UInt64.max.bytes + [0, 1, 0, 0] }
                 $0 += length.bytes + offset.bytes + [0, 1, 0, 0]
             }
         }
@@ -241,6 +261,10 @@ private struct SampleTable {
     /// When the first sample is decoded, and how long all last, in the track's units.
     private(set) var start: UInt64 = 0
     private(set) var duration: UInt64 = 0
+    /// How long the last sample was made longer.
+    private var stretch: UInt64 = 0
+    var isStretched: Bool { stretch > 0 }
+    var mediaDuration: UInt64 { duration &+ stretch }
     private var durations = Runs()
     private var offsets = Runs()
     private var hasNegativeOffset = false
@@ -269,6 +293,17 @@ private struct SampleTable {
             return UInt32(clamping: max(0, wanted))
         }
         duration = duration - UInt64(last) + UInt64(durations.values.last?.value ?? 0)
+    }
+
+    /// Makes the last sample longer, so that all together last at least so long.
+    mutating func last(atLeast wanted: UInt64) {
+        guard duration > 0, wanted > duration else { return }
+        let missing = wanted - duration
+        durations.replaceLast { value in
+            let (sum, overflow) = value.addingReportingOverflow(UInt32(clamping: missing))
+            return overflow ? value : sum
+        }
+        stretch = missing
     }
 
     /// Adds the samples of a `trun` box.

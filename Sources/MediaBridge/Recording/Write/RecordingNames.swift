@@ -101,7 +101,8 @@ package struct RecordingNames: Sendable {
 
     private static func create(_ directory: String) throws(PipelineError) {
         guard mkdir(directory, 0o777) != 0, errno != EEXIST else { return }
-        if errno == ENOENT, case let above = DiskSpace.directory(of: directory), above != directory {
+        if errno == ENOENT, case let above = DiskSpace.directory(of: directory), above != directory
+        {
             try create(above)
             if mkdir(directory, 0o777) == 0 || errno == EEXIST { return }
         }

@@ -24,6 +24,13 @@ import Testing
             "videotestsrc num-buffers=40 timestamp-offset=700000000 "
             + "! video/x-raw,width=64,height=48,framerate=30/1 ! appsink name=video "
             + "audiotestsrc num-buffers=120 ! appsink name=audio",
+        "sound of a tenth of the pictures":
+            "videotestsrc num-buffers=300 ! video/x-raw,width=64,height=48,framerate=25/1 "
+            + "! appsink name=video audiotestsrc num-buffers=50 timestamp-offset=11000000000 "
+            + "! appsink name=audio",
+        "pictures of a tenth of the sound":
+            "videotestsrc num-buffers=25 ! video/x-raw,width=64,height=48,framerate=25/1 "
+            + "! appsink name=video audiotestsrc num-buffers=500 ! appsink name=audio",
         "pictures of uneven length":
             "videotestsrc num-buffers=40 ! video/x-raw,width=64,height=48,framerate=30/1 "
             + "! identity drop-probability=0.4",
