@@ -29,6 +29,7 @@ struct MovieFinish {
         var first: (Box, Int)?
         var fragments: [(place: Int, size: Int)] = []
         try file.forEachBox { type, place, size in
+            guard place + size <= file.count else { return }
             if type == "moov", first == nil, let bytes = file.read(size, at: place) {
                 first = (Box(bytes: bytes, type: type, content: 8..<bytes.count), place)
             }

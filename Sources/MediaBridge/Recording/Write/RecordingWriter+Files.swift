@@ -89,7 +89,7 @@ extension RecordingWriter {
             let bytes = files.reduce(current?.byteCount ?? 0) { $0 + $1.bytes }
             if older.reduce(bytes, { $0 + (FileSize.of($1) ?? 0) }) > limit { return true }
         }
-        if let limit = keep.age, let oldest = removable.first,
+        if let limit = keep.age, let oldest = oldestRemovable,
             let changed = FileSize.lastChange(of: oldest),
             timeline.wallClock.now() - changed > MediaTime(limit).nanoseconds
         {
@@ -100,11 +100,11 @@ extension RecordingWriter {
         return guardian.free < least
     }
 
-    /// The files that may be removed, oldest first: not the newest, and none that is protected.
-    private var removable: [String] {
+    /// The oldest file that may be removed: not the newest, and none that is protected.
+    private var oldestRemovable: String? {
         let (files, current) = progress.update { ($0.files.map(\.path), $0.current) }
         let all = older + files
-        return (current == nil ? all.dropLast() : all[...]).filter {
+        return (current == nil ? all.dropLast() : all[...]).first {
             access("\($0).keep", F_OK) != 0
         }
     }
@@ -113,10 +113,10 @@ extension RecordingWriter {
     ///
     /// - Returns: False if there is no ring, or nothing to remove.
     func removeOldest() -> Bool {
-        guard limits.segments?.keep != nil, let path = removable.first else { return false }
+        guard limits.segments?.keep != nil, let path = oldestRemovable else { return false }
         unlink(path)
         names.removeEmptyDirectories(of: path)
-        older.removeAll { $0 == path }
+        if let place = older.firstIndex(of: path) { older.remove(at: place) }
         progress.update {
             $0.remove(path)
             $0.removedFiles += 1
