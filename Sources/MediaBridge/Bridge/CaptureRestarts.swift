@@ -69,15 +69,19 @@ final class CaptureRestarts: Sendable {
     func takeOver(_ reason: PipelineError) -> Bool {
         if waits(becauseOf: reason) { return true }
         guard capture.isLive == true else { return false }
-        return state.withLock { state in
-            guard !state.isDown else {
+        startAgain(because: reason)
+        return true
+    }
+
+    /// Starts the capture again; later if it is being started already.
+    private func startAgain(because reason: PipelineError) {
+        state.withLock { state in
+            guard state.hasBegun, !state.isDown else {
                 state.pending = state.pending ?? reason
-                return true
+                return
             }
-            guard !state.isOver, run.ending == nil else { return true }
-            state.isDown = true
-            state.work = ControlTask.start { [self] in await restart(because: reason) }
-            return true
+            guard !state.isOver, run.ending == nil else { return }
+            goDown(because: reason, &state)
         }
     }
 
@@ -117,16 +121,8 @@ final class CaptureRestarts: Sendable {
     /// - Returns: False if the error is the run's.
     func waits(becauseOf error: PipelineError) -> Bool {
         guard capture.isLive == nil, isAbsence(error) else { return false }
-        return state.withLock { state in
-            guard state.hasBegun, !state.isDown else {
-                state.pending = state.pending ?? error
-                return true
-            }
-            guard !state.isOver, run.ending == nil else { return true }
-            state.isDown = true
-            state.work = ControlTask.start { [self] in await restart(because: error) }
-            return true
-        }
+        startAgain(because: error)
+        return true
     }
 
     /// Whether the source does not answer, so that the bridge must not start the capture.
@@ -138,8 +134,7 @@ final class CaptureRestarts: Sendable {
         state.withLock { state in
             state.hasBegun = true
             guard let error = state.pending.take() else { return }
-            state.isDown = true
-            state.work = ControlTask.start { [self] in await restart(because: error) }
+            goDown(because: error, &state)
         }
     }
 
@@ -153,6 +148,11 @@ final class CaptureRestarts: Sendable {
     }
 
     // MARK: The restart
+
+    private func goDown(because error: PipelineError, _ state: inout State) {
+        state.isDown = true
+        state.work = ControlTask.start { [self] in await restart(because: error) }
+    }
 
     private func restart(because first: PipelineError) async {
         var reason = first

@@ -191,13 +191,14 @@ struct RecordingDirectory {
         }
     }
 
-    /// The path of a recording that begins now: `NAME-20250131-142536.mkv`. The file may exist.
+    /// The path of a recording that begins now: `NAME-20250131-142536.mkv`, or the next number for
+    /// this name if the file exists.
     func path(for user: UserID) -> String {
-        let now = Calendar(identifier: .gregorian).dateComponents(
-            [.year, .month, .day, .hour, .minute, .second], from: Date())
-        let parts = [now.year, now.month, now.day, now.hour, now.minute, now.second]
-        let time = String(format: "%04d%02d%02d-%02d%02d%02d", arguments: parts.map { $0 ?? 0 })
-        return "\(path)/\(Self.safe(user.name))-\(time).mkv"
+        let literal = path.replacingOccurrences(of: "%", with: "%%")
+        return RecordingNames(
+            "\(literal)/\(Self.safe(user.name))-%Y%m%d-%H%M%S.mkv", isNumbered: false,
+            dates: RecordingDates.local
+        ).nextPath()
     }
 
     /// A name that is valid in a path and in a pipeline string: the letters and digits of all

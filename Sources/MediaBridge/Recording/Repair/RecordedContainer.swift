@@ -40,59 +40,6 @@ struct RecordedContainer: Sendable {
     }
 }
 
-/// The bytes of a regular file: opening a named pipe would block, and a device has no end.
-final class FileBytes {
-    private let descriptor: Int32
-    /// The size in bytes.
-    let count: Int
-
-    init(_ path: String) throws(PipelineError) {
-        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw PipelineError(
-                .notFound, message: "cannot read \(path): \(systemErrorText())",
-                advice: "check the path")
-        }
-        var about = stat()
-        let isFile = fstat(descriptor, &about) == 0 && about.st_mode & S_IFMT == S_IFREG
-        count = Int(about.st_size)
-        guard isFile else {
-            throw PipelineError(
-                .badValue, message: "\(path) is not a file", advice: "a recording on a disk")
-        }
-    }
-
-    deinit { close(descriptor) }
-
-    /// Returns the bytes at an offset, fewer at the end of the file; `nil` after an error.
-    func read(_ count: Int, at offset: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let length = pread(descriptor, &bytes, count, offset)
-        return length < 0 ? nil : Array(bytes[..<length])
-    }
-
-    /// Calls `body` for each top-level box of an ISO file with its type, offset and size, up to one
-    /// that does not fit. The last one may end beyond the file.
-    func forEachBox(_ body: (String, Int, Int) throws(PipelineError) -> Void) throws(PipelineError)
-    {
-        var position = 0
-        while position <= count - 8 {
-            guard let header = read(16, at: position), header.count >= 8 else { break }
-            var size = Self.number(header[..<4])
-            if size == 1 { size = Self.number(header[8...]) }
-            let (next, overflow) = position.addingReportingOverflow(size)
-            // A size of zero means: to the end of the file.
-            guard size >= 8, !overflow else { break }
-            try body(String(decoding: header[4..<8], as: UTF8.self), position, size)
-            position = next
-        }
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
-        Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
-}
-
 // MARK: - MPEG-4
 
 /// The index (`moov`) of an MPEG-4 file, as far as a repair needs it.
