@@ -101,7 +101,7 @@ struct MovieFinish {
             if let time = traf.child("tfdt"),
                 let start = time.number(at: 4, width: time.version == 1 ? 8 : 4)
             {
-                table.begin(at: UInt64(start))
+                table.begin(at: UInt64(bitPattern: Int64(start)))
             }
             end = base
             for run in traf.children("trun") {
@@ -290,7 +290,7 @@ private struct SampleTable {
         var last: UInt32 = 0
         durations.replaceLast { value in
             last = value
-            let wanted = Int64(value) + Int64(bitPattern: time &- end)
+            let wanted = Int64(value) &+ Int64(bitPattern: time &- end)
             return UInt32(clamping: max(0, wanted))
         }
         duration = duration - UInt64(last) + UInt64(durations.values.last?.value ?? 0)
@@ -374,7 +374,7 @@ private struct SampleTable {
         }
         all += box("stsc", UInt32(chunkSizes.values.count).bytes + groups.bytes)
         all += box("stsz", UInt32(0).bytes + UInt32(sizes.count).bytes + sizes.bytes)
-        let isLarge = (chunks.last ?? 0) > UInt32.max
+        let isLarge = (chunks.max() ?? 0) > UInt32.max
         return all
             + box(
                 isLarge ? "co64" : "stco",
