@@ -183,7 +183,7 @@ final class FragmentHeader: Sendable {
 ///
 /// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
 /// later. At the end it writes the duration as a separate element, over the one in the header. It writes the
-/// time when the muxer began, in whole seconds, as the time of creation.
+/// time when the muxer began as the time of creation.
 ///
 /// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default) and 5.1.2.11 (`DateUTC`,
 /// nanoseconds since 2001).
