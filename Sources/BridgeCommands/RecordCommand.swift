@@ -311,7 +311,6 @@ final class ReplaySaver: Sendable {
         var hasFailed = false
     }
 
-    private let path: String
     private let names: RecordingNames
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
@@ -322,7 +321,6 @@ final class ReplaySaver: Sendable {
     ///
     /// - Parameter path: The files get it with a number: `goal-00000.mkv`, or with their date.
     init(path: String, dates: RecordingDates) async {
-        self.path = path
         names = RecordingNames(path, isNumbered: true, dates: dates)
         (wishes, wish) = AsyncStream.makeStream()
         let sequence = await UnixSignalsSequence(trapping: .sigusr1)
@@ -354,7 +352,7 @@ final class ReplaySaver: Sendable {
     /// Saves what a recorder keeps, at each wish.
     func begin(_ recorder: Recorder) {
         let key = isatty(STDIN_FILENO) != 0 ? "Enter" : "kill -USR1 \(getpid())"
-        let next = path.contains("%") ? path : names.nextPath()
+        let next = names.isDated ? names.path : names.nextPath()
         Terminal.say("nothing is recorded; \(key) saves the last seconds to \(next)")
         let task = Task { [names, wishes] in
             var outcome = Outcome()

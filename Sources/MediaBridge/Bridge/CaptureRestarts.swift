@@ -12,7 +12,7 @@ final class CaptureRestarts: Sendable {
     private struct State {
         /// Whether the capture is down, or being started.
         var isDown = false
-        /// Why it ended while it was being started.
+        /// Why it ended while it, or the bridge, was being started.
         var pending: PipelineError?
         var attempts = RestartAttempts()
         var silence = StallWatch()
@@ -64,8 +64,8 @@ final class CaptureRestarts: Sendable {
 
     /// Takes over an error or an end of the capture.
     ///
-    /// - Returns: False if the error is the run's: the capture is not live, or has never delivered a
-    ///   sample. After the end of the run an attempt that fails loses nothing.
+    /// - Returns: False if the error is the run's: the capture is not live, or it has never delivered
+    ///   a sample although its source answers. After the end of the run an attempt that fails loses nothing.
     func takeOver(_ reason: PipelineError) -> Bool {
         if waits(becauseOf: reason) { return true }
         guard capture.isLive == true else { return false }
@@ -115,7 +115,7 @@ final class CaptureRestarts: Sendable {
     // MARK: The start
 
     /// Takes over an error of the capture before it has delivered a sample, if its source does not
-    /// answer: a device that is not connected, a server that is not there. Until ``begin()`` the
+    /// answer: a device that is not connected, a server that does not run. Until ``begin()`` the
     /// error waits.
     ///
     /// - Returns: False if the error is the run's.

@@ -92,7 +92,7 @@ public final class Recorder: Sendable {
             path, isNumbered: configuration.segments != nil,
             dates: configuration.dates == .none ? nil : wallClock)
         try names.check(length: configuration.segments?.length, at: wallClock.now())
-        try Self.check(names, path, configuration)
+        try Self.check(names, configuration)
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
@@ -157,9 +157,9 @@ public final class Recorder: Sendable {
 
     /// Throws if the file cannot or must not be written.
     private static func check(
-        _ names: RecordingNames, _ path: String, _ configuration: Configuration,
-        isFirst: Bool = true
+        _ names: RecordingNames, _ configuration: Configuration, isFirst: Bool = true
     ) throws(PipelineError) {
+        let path = names.path
         guard !names.isDated else { return try DiskSpace.check(below: names.directory) }
         try DiskSpace.check(path)
         guard isFirst, configuration.segments == nil else { return }
@@ -179,7 +179,7 @@ public final class Recorder: Sendable {
     public func start() throws(PipelineError) {
         if phase.withLock({ $0 == .idle }) {
             try Self.check(
-                writer.names, path, configuration, isFirst: progressState.update { !$0.hasBegun })
+                writer.names, configuration, isFirst: progressState.update { !$0.hasBegun })
         }
         let isFirst = phase.withLock { phase in
             guard phase == .idle else { return false }
@@ -396,7 +396,7 @@ extension Recorder {
         public var whenExists = WhenExists.fail
         /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
         public var dates = RecordingDates.none
-        /// Whether a finished mp4 keeps its fragments, for servers that stream it as it is. Default
+        /// Whether a finished mp4 keeps its fragments, for servers that stream it unchanged. Default
         /// false: it gets one index and no fragments, which every editor opens.
         public var isFragmented = false
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a

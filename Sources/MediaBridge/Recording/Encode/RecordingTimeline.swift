@@ -115,8 +115,8 @@ final class RecordingTimeline: Sendable {
         return now
     }
 
-    /// Returns when a frame was captured by the wall clock as it is set now, in nanoseconds since
-    /// 1970. Streams that are not live count as played from the arrival of their first frame on.
+    /// Returns when a frame was captured, by the present setting of the wall clock, in nanoseconds
+    /// since 1970. Streams that are not live count as played from the arrival of their first frame on.
     ///
     /// - Parameter placed: The frame's place in the recorder's time.
     func wallTime(of placed: MediaTime) -> Int64 {

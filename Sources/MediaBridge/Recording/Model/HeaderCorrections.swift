@@ -241,7 +241,7 @@ enum MatroskaHeader {
         return nil
     }
 
-    /// Returns an element's identifier and content; `nil` if they are not in the buffer, or of unknown length.
+    /// Returns an element's identifier and content; `nil` beyond the end of the bytes.
     private static func element<Bytes: RandomAccessCollection<UInt8>>(
         _ bytes: Bytes, _ start: Int
     ) -> (id: Int, content: Range<Int>)? where Bytes.Index == Int {
@@ -262,8 +262,6 @@ enum MatroskaHeader {
     private static func store(
         _ number: UInt64, _ bytes: UnsafeMutableRawBufferPointer, at start: Int
     ) {
-        withUnsafeBytes(of: number.bigEndian) { source in
-            for (index, byte) in source.enumerated() { bytes[start + index] = byte }
-        }
+        for (index, byte) in number.bytes.enumerated() { bytes[start + index] = byte }
     }
 }

@@ -59,12 +59,8 @@ extension MovieBox<UnsafeMutableRawBufferPointer> {
 
     func set<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
         let place = content.lowerBound + offset
-        let count = Number.bitWidth / 8
-        guard place + count <= content.upperBound else { return }
-        for index in 0..<count {
-            bytes[place + index] = UInt8(
-                truncatingIfNeeded: number >> Number(8 * (count - 1 - index)))
-        }
+        guard place + Number.bitWidth / 8 <= content.upperBound else { return }
+        for (index, byte) in number.bytes.enumerated() { bytes[place + index] = byte }
     }
 }
 
@@ -89,6 +85,16 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
             bytes: bytes, type: String(decoding: bytes[start + 4..<start + 8], as: UTF8.self),
             content: start + 8..<start + size)
     }
+}
+
+extension FixedWidthInteger {
+    /// The bytes in the order of files: the most significant one first.
+    var bytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
+}
+
+extension Array where Element: FixedWidthInteger {
+    /// The bytes of all numbers, in the order of files.
+    var bytes: [UInt8] { map(\.bigEndian).withUnsafeBytes { [UInt8]($0) } }
 }
 
 // MARK: - Files

@@ -13,6 +13,8 @@ struct DiskGuard {
     private var sinceLook = Int.max
     /// Free bytes at the last check.
     private(set) var free = Int.max
+    /// Whether the last check has not been used by ``isFound(below:)``.
+    private var isNews = false
 
     init(directory: String, container: RecordingContainer, reserve: Int) {
         self.directory = directory
@@ -49,9 +51,15 @@ struct DiskGuard {
         return free - pending < reserve
     }
 
+    /// Returns whether a check since the last call found less than `least` bytes free.
+    mutating func isFound(below least: Int) -> Bool {
+        defer { isNews = false }
+        return isNews && free < least
+    }
+
     /// Checks the disk.
     mutating func look() {
-        sinceLook = 0
+        (sinceLook, isNews) = (0, true)
         free = DiskSpace.free(in: directory) ?? .max
     }
 }

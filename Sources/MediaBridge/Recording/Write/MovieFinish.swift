@@ -385,18 +385,6 @@ private struct SampleTable {
 
 // MARK: - Writing boxes
 
-extension FixedWidthInteger {
-    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-}
-
-extension [UInt32] {
-    fileprivate var bytes: [UInt8] { map(\.bigEndian).withUnsafeBytes { Array<UInt8>($0) } }
-}
-
-extension [UInt64] {
-    fileprivate var bytes: [UInt8] { map(\.bigEndian).withUnsafeBytes { Array<UInt8>($0) } }
-}
-
 extension MovieBox<[UInt8]> {
     fileprivate static func make(_ type: String, _ content: (inout [UInt8]) -> Void) -> [UInt8] {
         var bytes: [UInt8] = [0, 0, 0, 0] + Array(type.utf8)

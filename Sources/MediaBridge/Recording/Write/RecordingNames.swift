@@ -8,7 +8,7 @@ internal import MediaBasics
 /// files of the same name. With dates, conversions such as `%H` are replaced by the time when the
 /// file begins.
 package struct RecordingNames: Sendable {
-    private let path: String
+    package let path: String
     let isNumbered: Bool
     /// The clock of the dates; `nil` if the path is literal.
     private let dates: WallClock?
@@ -30,7 +30,7 @@ package struct RecordingNames: Sendable {
     }
 
     /// Whether each file's name is chosen independently of the number of files before it.
-    var isDated: Bool { dates != nil }
+    package var isDated: Bool { dates != nil }
 
     /// Returns the path of a file: `out-00003.mkv` for index 3; `out.mkv` for an unnumbered first
     /// file.

@@ -432,7 +432,7 @@ extension RecordingWriter {
         guardian.add(unit)
         progress.update { $0.moved += 1 }
         if guardian.isShort(of: unit.byteCount), !removeOldest() { end(guardian.free) }
-        if let least = limits.segments?.keep?.free, guardian.free < least, removeOldest() {
+        if let least = limits.segments?.keep?.free, guardian.isFound(below: least), removeOldest() {
             guardian.look()
         }
     }
