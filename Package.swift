@@ -176,7 +176,7 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: [
                 "aiortc-peer.py", "browser-janus.js", "browser-rig.js", "browser.py",
-                "rtsp-camera.py", "test-network.py",
+                "rtp-sender.py", "rtsp-camera.py", "test-network.py",
             ],
             swiftSettings: settings),
         .testTarget(

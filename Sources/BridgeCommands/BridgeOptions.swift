@@ -165,12 +165,12 @@ struct BridgeOptions: ParsableArguments {
     /// prints the report; sandboxed if `--untrusted` is given.
     ///
     /// - Parameters:
-    ///   - replays: Saves replays while the bridge runs; `nil`: nothing does.
+    ///   - requests: Pass requests to the recorder while the bridge runs; `nil`: nothing does.
     ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
     ///     directory.
     ///   - onStart: Called with the bridge before it runs.
     func run(
-        file: String?, replays: ReplaySaver? = nil,
+        file: String?, requests: RecordingRequests? = nil,
         _ complete: (inout BridgePlan) throws -> Void = { _ in },
         onStart: (Bridge) -> Void = { _ in }
     ) async throws {
@@ -223,7 +223,7 @@ struct BridgeOptions: ParsableArguments {
             await progress.end()
             return result
         }
-        let saved = await replays?.end()
+        let saved = await requests?.end()
         await details.end()
         ReportPrinter(mode: report).print(
             result, recorders: bridge.recorders, replays: saved?.files)
@@ -280,19 +280,8 @@ package struct DurationArgument: ExpressibleByArgument {
     package let value: Duration
 
     package init?(argument: String) {
-        let number = argument.prefix { $0.isNumber || $0 == "." }
-        guard let amount = Double(number), amount > 0, amount.isFinite else { return nil }
-        let scale: Double
-        switch argument.dropFirst(number.count) {
-        case "ms": scale = 0.001
-        case "s", "": scale = 1
-        case "m", "min": scale = 60
-        case "h": scale = 3600
-        case "d": scale = 86_400
-        default: return nil
-        }
-        guard amount * scale < 1e9 else { return nil }
-        value = .seconds(amount * scale)
+        guard let value = Duration(text: argument) else { return nil }
+        self.value = value
     }
 }
 

@@ -33,7 +33,7 @@ extension CommandConfiguration {
             version: "gst-bridge \(MediaBridgeVersion.text)",
             subcommands: [
                 RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
-                DoctorCommand.self,
+                CtlCommand.self, DoctorCommand.self,
             ] + network)
     }
 }

@@ -26,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
         let diagnosis = Diagnosis(files: files)
         if json {
             let json = JSON(ok: diagnosis.isHealthy, checks: diagnosis.findings)
-            print(try ReportPrinter.line(of: json))
+            print(try JSONLine.text(of: json))
         } else {
             for finding in diagnosis.findings { print(line(finding).printable) }
         }

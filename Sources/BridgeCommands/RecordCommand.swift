@@ -2,8 +2,6 @@ internal import ArgumentParser
 internal import Glibc
 internal import MediaBasics
 internal import MediaBridge
-internal import Synchronization
-internal import UnixSignals
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,13 +24,17 @@ struct RecordCommand: AsyncParsableCommand {
             earlier recordings, but never the newest one, and no FILE beside which there is a FILE.keep.
 
             With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
-            Each time, the last <duration> is saved to a new numbered file. With --untrusted <dir>, the \
-            recording must be in <dir>.
+            Each time, the last <duration> is saved to a new numbered file. Without it, SIGUSR2 or Enter \
+            marks the moment: a chapter of the file. With --untrusted <dir>, the recording must be in <dir>.
+
+            The terminal and the socket of --control take these requests, one a line: start, stop, split, \
+            pause, resume, mark [<name>], replay [<duration>], status. 'gst-bridge ctl' sends one.
 
             Examples:
               gst-bridge record out.mkv
               gst-bridge record --capture "v4l2src ! videoconvert" cam.mp4 --segment 10m
               gst-bridge record "cam-%Y%m%d/%H%M%S.mkv" --segment 10m --align --keep-age 7d
+              gst-bridge record cam.mkv --control /tmp/cam.sock --idle
             """)
 
     @Argument(
@@ -136,9 +138,29 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Append a line of JSON to this file for each frame, gap, drop and mark, with its capture time \
+            (e.g. cam.jsonl).
+            """,
+            valueName: "file"),
+        completion: .file())
+    var timestamps: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Keep the last <duration> in memory (e.g. 30s), and save it on SIGUSR1 or Enter.",
             valueName: "duration"))
     var replay: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take requests from this Unix socket (e.g. /run/cam.sock), of which only the user has the use.",
+            valueName: "path"),
+        completion: .file())
+    var control: String?
+
+    @Flag(help: "Record nothing until the request 'start'.")
+    var idle = false
 
     @Flag(help: "Keep the fragments of a finished mp4. Default: one index, as editors expect.")
     var fragmented = false
@@ -176,6 +198,12 @@ struct RecordCommand: AsyncParsableCommand {
                 "--keep, --keep-size, --keep-age and --keep-free require --segment or "
                     + "--segment-size")
         }
+        if idle, control == nil, isatty(STDIN_FILENO) == 0 {
+            throw ValidationError("--idle requires --control, which takes the request 'start'")
+        }
+        if control != nil, options.untrusted != nil {
+            throw ValidationError("--control cannot be combined with --untrusted")
+        }
         if align, segment == nil { throw ValidationError("--align requires --segment") }
         if utc, !align, !isDated {
             throw ValidationError("--utc requires --align, or a date in the path (e.g. %Y%m%d)")
@@ -195,21 +223,21 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = self.configuration
         let path = paths[paths.count - 1]
-        let saver = replay == nil ? nil : await ReplaySaver(path: path, dates: configuration.dates)
-        // Without a handler, the signal would end the process.
-        let refusal = saver == nil ? await ReplaySaver.refuse() : nil
-        defer { refusal?.cancel() }
-        try await options.run(file: paths.count == 2 ? paths[0] : nil, replays: saver) { plan in
-            try plan.untrusted?.check(path: path)
+        let requests = await RecordingRequests(savesReplays: replay != nil)
+        try await options.run(file: paths.count == 2 ? paths[0] : nil, requests: requests) { plan in
+            for path in [path, timestamps].compactMap(\.self) {
+                try plan.untrusted?.check(path: path)
+            }
             if !plan.outputs.isEmpty {
                 let names = plan.outputs.map(\.name).joined(separator: ", ")
                 Terminal.say("outputs besides the recording: \(names)")
             }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
-            plan.recordings[0].startsWithBridge = saver == nil
+            plan.recordings[0].startsWithBridge = replay == nil && !idle
+            if let control { try requests.listen(at: control) }
         } onStart: { bridge in
             guard let recorder = bridge.recorders.first else { return }
-            saver?.begin(recorder)
+            requests.begin(recorder, isIdle: replay != nil || idle)
             let events = recorder.events
             Task { for await event in events { RecordingNews.tell(event) } }
         }
@@ -242,6 +270,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         if isDated || utc { configuration.dates = utc ? .utc : .local }
         configuration.isFragmented = fragmented
+        configuration.frameLog = timestamps
         configuration.replay = replay?.value
         configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
@@ -299,87 +328,4 @@ extension VideoCodec: RecordedCodec {
 
 extension AudioCodec: RecordedCodec {
     static var recorded: [AudioCodec] { RecordingContainer.mkv.audioCodecs }
-}
-
-// MARK: Replays
-
-/// Saves replays while a bridge runs: at each SIGUSR1, and at each Enter in a terminal.
-final class ReplaySaver: Sendable {
-    /// What was saved, and whether all of it could be.
-    struct Outcome {
-        var files: [RecorderReport.File] = []
-        var hasFailed = false
-    }
-
-    private let names: RecordingNames
-    private let wishes: AsyncStream<Void>
-    private let wish: AsyncStream<Void>.Continuation
-    private let signals: Task<Void, Never>
-    private let saving = Mutex<Task<Outcome, Never>?>(nil)
-
-    /// Begins to take signals, which would end the process otherwise.
-    ///
-    /// - Parameter path: The files get it with a number: `goal-00000.mkv`, or with their date.
-    init(path: String, dates: RecordingDates) async {
-        names = RecordingNames(path, isNumbered: true, dates: dates)
-        (wishes, wish) = AsyncStream.makeStream()
-        let sequence = await UnixSignalsSequence(trapping: .sigusr1)
-        signals = Task { [wish] in for await _ in sequence { wish.yield() } }
-        if isatty(STDIN_FILENO) != 0 { readKeys() }
-    }
-
-    /// Takes signals of a recording that keeps nothing for replays, and says so.
-    ///
-    /// - Returns: What takes them, to be cancelled.
-    static func refuse() async -> Task<Void, Never> {
-        let sequence = await UnixSignalsSequence(trapping: .sigusr1)
-        return Task {
-            for await _ in sequence {
-                Terminal.say(
-                    "cannot save a replay: this recording keeps no media for it. Try: --replay 30s")
-            }
-        }
-    }
-
-    /// Reads lines for as long as the process lives. In the background a terminal cannot be read,
-    /// and a process that tries is stopped, unless it ignores the signal.
-    private func readKeys() {
-        signal(SIGTTIN, SIG_IGN)
-        let wish = self.wish
-        _ = startThread("keys") { while readLine() != nil { wish.yield() } }
-    }
-
-    /// Saves what a recorder keeps, at each wish.
-    func begin(_ recorder: Recorder) {
-        let key = isatty(STDIN_FILENO) != 0 ? "Enter" : "kill -USR1 \(getpid())"
-        let next = names.isDated ? names.path : names.nextPath()
-        Terminal.say("nothing is recorded; \(key) saves the last seconds to \(next)")
-        let task = Task { [names, wishes] in
-            var outcome = Outcome()
-            for await _ in wishes {
-                do throws(PipelineError) {
-                    let path = names.nextPath()
-                    try names.createDirectory(of: path)
-                    let files = try await recorder.saveReplay(path)
-                    outcome.files += files
-                    for file in files {
-                        let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
-                        Terminal.say("saved \(file.path): \(seconds) s, \(Text.bytes(file.bytes))")
-                    }
-                } catch {
-                    outcome.hasFailed = true
-                    Terminal.complain(error)
-                }
-            }
-            return outcome
-        }
-        saving.withLock { $0 = task }
-    }
-
-    /// Ends, and waits for what is being saved.
-    func end() async -> Outcome {
-        signals.cancel()
-        wish.finish()
-        return await saving.withLock({ $0 })?.value ?? Outcome()
-    }
 }

@@ -47,7 +47,7 @@ struct RepairCommand: AsyncParsableCommand {
                     "\(track.mediaType): \(track.units) encoded frames in \(seconds) s\n".printable)
             }
             Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
-        case .json: print(try ReportPrinter.line(of: JSON(result)))
+        case .json: print(try JSONLine.text(of: JSON(result)))
         }
     }
 

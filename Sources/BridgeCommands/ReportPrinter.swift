@@ -1,6 +1,5 @@
 package import ArgumentParser
-internal import FoundationEssentials
-package import MediaBridge
+internal import MediaBridge
 
 package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     case text, json, none
@@ -24,22 +23,11 @@ package struct ReportPrinter {
             let all = recordings.flatMap(lines) + [text(report)]
             Terminal.write(all.joined(separator: "\n").printable + "\n")
         case .json:
-            guard let line = try? Self.line(of: JSON(report, recordings, replays)) else { return }
+            guard let line = try? JSONLine.text(of: JSON(report, recordings, replays)) else {
+                return
+            }
             Swift.print(line)
         }
-    }
-
-    /// Returns one JSON object. JSON requires the ASCII control characters to be escaped. The
-    /// characters from U+007F to U+009F are escaped too: a terminal interprets U+009B as the start
-    /// of a control sequence.
-    package static func line(of value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        return text.unicodeScalars.map { scalar in
-            (0x7f..<0xa0).contains(scalar.value)
-                ? "\\u00\(String(scalar.value, radix: 16))" : String(Character(scalar))
-        }.joined()
     }
 
     /// Returns one line for each file of a recording, with its encoders.
@@ -119,24 +107,6 @@ package struct ReportPrinter {
     }
 }
 
-/// A recorded file in a report.
-package struct ReportedFile: Encodable {
-    package let path: String
-    /// When the first unit was captured: ISO 8601, UTC, with milliseconds.
-    package let began: String
-    package let frames: Int
-    package let seconds: Double
-    package let bytes: Int
-
-    package init(_ file: RecorderReport.File) {
-        path = file.path
-        began = file.began.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        frames = file.frames
-        seconds = MediaTime(file.duration).seconds.inThousandths
-        bytes = file.bytes
-    }
-}
-
 extension BridgeReport {
     /// The streams without any frame when a limit or a signal ended the run.
     var streamsThatWereToCome: [String] {
@@ -150,9 +120,4 @@ extension BridgeReport {
             captures: [:], outputs: [:], seconds: 0, ended: .error,
             failures: (error as? PipelineError).map { [$0] } ?? [])
     }
-}
-
-extension Double {
-    /// The value rounded to three decimals.
-    var inThousandths: Double { (self * 1000).rounded() / 1000 }
 }

@@ -216,6 +216,11 @@ package enum RecordingNews {
         case .fileStarted(let path, .streamAppeared):
             Terminal.say("another stream appeared: recording \(path)")
         case .fileRemoved(let path): Terminal.say("removed \(path)")
+        case .marked(let path, let mark):
+            let seconds = Text.decimal(MediaTime(mark.time).seconds, 2)
+            Terminal.say("marked \"\(mark.name)\" at \(seconds) s in \(path)")
+        case .paused: Terminal.say("paused")
+        case .resumed: Terminal.say("resumed")
         case .orientationLost(let path):
             Terminal.say(
                 "warning: players do not rotate the video in \(path): only .mp4 stores its "

@@ -5,6 +5,15 @@ public enum FreePort {
     /// A UDP port of 127.0.0.1 that was free a moment ago.
     public static func udp() throws -> Int { try port(SOCK_DGRAM) }
 
+    /// A UDP port for RTP, and the next one, for RTCP.
+    public static func udpPair() throws -> (Int, Int) {
+        for _ in 0..<100 {
+            let port = try udp()
+            if claim(port + 1), try probe(port + 1, SOCK_DGRAM) != nil { return (port, port + 1) }
+        }
+        throw ChildProcess.Failure(description: "no two free ports")
+    }
+
     /// A TCP port of 127.0.0.1 that was free a moment ago.
     public static func tcp() throws -> Int { try port(SOCK_STREAM) }
 

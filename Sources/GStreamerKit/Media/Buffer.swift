@@ -200,6 +200,23 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
         gst_buffer_get_reference_timestamp_meta(pointer, reference.pointer)
             .flatMap { ClockTime($0.pointee.timestamp) }
     }
+
+    /// When the source captured it by its own clock, in nanoseconds since 1970 in UTC; `nil` if that
+    /// is not known. Source: the formats of GstReferenceTimestampMeta, which rtpjitterbuffer adds.
+    package var captureTime: Int64? {
+        guard let meta = gst_buffer_get_reference_timestamp_meta(pointer, nil),
+            let time = ClockTime(meta.pointee.timestamp)
+        else { return nil }
+        let since1970: Int64
+        switch Caps(retaining: meta.pointee.reference).mediaType {
+        case "timestamp/x-ntp": since1970 = 2_208_988_800
+        case "timestamp/x-unix": since1970 = 0
+        // International Atomic Time, which is 37 s ahead of UTC since 2017.
+        case "timestamp/x-ptp": since1970 = 37
+        default: return nil
+        }
+        return Int64(clamping: time.nanoseconds) - since1970 * 1_000_000_000
+    }
 }
 
 // MARK: Video

@@ -207,6 +207,12 @@ extension Pipeline {
         return found
     }
 
+    /// Makes elements that receive RTP note when the sender captured each buffer: see
+    /// ``Buffer/captureTime``.
+    package func noteCaptureTimes() {
+        for element in elements { element.set("add-reference-timestamp-meta", "true") }
+    }
+
     /// Queries the duration of the stream, as its container states it; `nil` if it is unknown.
     package func queryDuration() -> ClockTime? {
         var duration: gint64 = 0

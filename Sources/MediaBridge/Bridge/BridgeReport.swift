@@ -149,11 +149,6 @@ extension RecorderReport: CustomStringConvertible {
     }
 }
 
-extension Double {
-    /// The value rounded to three decimals.
-    fileprivate var inThousandths: Double { (self * 1000).rounded() / 1000 }
-}
-
 extension Duration {
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18

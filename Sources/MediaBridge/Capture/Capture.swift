@@ -103,6 +103,7 @@ final class Capture: Sendable {
             orExplain: "end the capture string in an element with a free source pad", under: policy)
         self.pipeline = pipeline
         timedByArrival = pipeline.timeArrivals()
+        pipeline.noteCaptureTimes()
         isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
         branches = bridged.branches.compactMap { element, name in

@@ -157,6 +157,7 @@ final class SampleTranslation: Sendable {
         _ buffer: consuming Buffer, _ layout: FrameLayout, _ running: MediaTime?
     ) -> VideoFrame {
         let duration = buffer.duration.map { MediaTime($0) }
+        let live = live(buffer, running)
         return VideoFrame(
             BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
             duration: duration, rotation: rotation, liveTiming: live)
@@ -178,17 +179,25 @@ final class SampleTranslation: Sendable {
     private func frame(
         _ buffer: consuming Buffer, _ layout: AudioFrameLayout, _ running: MediaTime?
     ) -> AudioFrame {
-        AudioFrame(
+        let live = live(buffer, running)
+        return AudioFrame(
             BufferAudioStorage(buffer, layout), runningTime: running, liveTiming: live)
     }
 
     private func sample(_ buffer: consuming Buffer, _ running: MediaTime?) -> MediaSample {
         let (caps, audio) = stream.withLock { ($0.caps, $0.audio) }
+        let live = live(buffer, running)
         return MediaSample(
             buffer, caps: caps ?? .any, audioLayout: audio, runningTime: running, liveTiming: live)
     }
 
-    private var live: LiveTiming? { isLive ? stream.withLock { $0.live } : nil }
+    private func live(_ buffer: borrowing Buffer, _ running: MediaTime?) -> LiveTiming? {
+        guard isLive, var live = stream.withLock({ $0.live }) else { return nil }
+        if let running, let time = buffer.captureTime {
+            live.wallClockOrigin = MediaTime(nanoseconds: time) - live.clockOrigin - running
+        }
+        return live
+    }
 
     /// Returns the layout of the sample's frame; `nil` if it is not raw video.
     private func layout(of sample: borrowing Sample) -> FrameLayout? {

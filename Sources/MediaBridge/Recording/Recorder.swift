@@ -118,6 +118,13 @@ public final class Recorder: Sendable {
                 whenExists: configuration.whenExists, isFragmented: configuration.isFragmented),
             timeline: timeline, queue: queue, clock: clock, progress: progress,
             tell: { listeners.tell($0) })
+        if let path = configuration.frameLog {
+            writer.frameLog = try FrameLog(path, timeline: timeline) { kind in
+                var dropped = progress.update { $0.drops[kind, default: DropCounts()] }
+                dropped[.unwritten] += inbox.lost(kind)
+                return dropped + (tracks[kind]?.drops ?? DropCounts())
+            }
+        }
         inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
@@ -210,6 +217,42 @@ public final class Recorder: Sendable {
         listeners.tell(.resumed)
     }
 
+    /// Marks the last frame that was handed over: it becomes a chapter of its file, and a ring keeps
+    /// that file (``RecordingSegments/Ring``). The report has the marks, and tells which file each is
+    /// in.
+    ///
+    /// Matroska and WebM files have all chapters, an mp4 the first 255; an mp4 with fragments and a
+    /// transport stream have none. Returns at once. Thread: any.
+    ///
+    /// - Parameter name: The name of the chapter.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it is not recording.
+    public func mark(_ name: String) throws(PipelineError) {
+        try requireRecording()
+        inbox.put(.mark(name, at: tracks.values.compactMap(\.last).max() ?? .zero))
+    }
+
+    /// Begins the next file with the next key frame, which an encoder gives at once; no frame is
+    /// lost. Its name has the next number, or its date. Returns at once; does nothing before the first
+    /// frame. Thread: any.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it is not recording.
+    public func split() throws(PipelineError) {
+        try requireRecording()
+        guard let leader = tracks[writer.kinds[0]], let last = leader.last else { return }
+        leader.requestKeyFrame()
+        inbox.put(.split(after: last))
+    }
+
+    private func requireRecording() throws(PipelineError) {
+        if phase.withLock({ $0 }) != .recording { throw notRecording }
+    }
+
+    private var notRecording: PipelineError {
+        progressState.failure
+            ?? PipelineError(
+                .invalidState, message: "this recorder is not recording", advice: "start it first")
+    }
+
     /// Ends the recording: every frame taken is written, and the files are completed. A second call
     /// gives the same result.
     ///
@@ -277,7 +320,11 @@ public final class Recorder: Sendable {
         watch.end()
         inbox.close()
         if before == .recording { noteNothing() }
-        listeners.finish(with: report)
+        let report = self.report
+        _ = await writer.queue.outcome(within: .seconds(1), on: .system) { [writer] in
+            writer.log { $0.finish(report) }
+        }
+        listeners.finish(with: self.report)
         result.open()
     }
 
@@ -326,12 +373,7 @@ extension Recorder {
             phase = .rearming
             return true
         }
-        guard isRecording else {
-            throw progressState.failure
-                ?? PipelineError(
-                    .invalidState, message: "this recorder is not recording",
-                    advice: "start it first")
-        }
+        guard isRecording else { throw notRecording }
         let keeps = configuration.keepsUnits
         let cut = RecordingCut(tracks.compactMapValues { $0.cut(goesOn: keeps) })
         if !keeps {
@@ -396,6 +438,20 @@ extension Recorder {
         public var whenExists = WhenExists.fail
         /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
         public var dates = RecordingDates.none
+        /// A file to which a line of JSON is appended for each encoded frame that is passed to the
+        /// muxer; `nil`, the default: none. The keys of a line:
+        ///
+        /// | `type` | Further keys |
+        /// | --- | --- |
+        /// | `frame` | `stream`, `file`, `index` in its stream of the file, `time` in the file in seconds, `wall`: when it was captured, `key`, `bytes` |
+        /// | `gap` | `stream`, `file`, `time` and `wall` of its beginning, `seconds`, `cause` |
+        /// | `drop` | `stream`, `cause` (``DropCause``), `count`, `wall`: when it was noticed |
+        /// | `mark` | `name`, `file`, `time`, `wall` |
+        ///
+        /// The cause of a gap is that of the drops before it, or `source` if there were none.
+        /// Capture times are those of the source's clock if it is known
+        /// (``LiveTiming/wallClockOrigin``) and differs by less than a minute from this machine's.
+        public var frameLog: String?
         /// Whether a finished mp4 keeps its fragments, for servers that stream it unchanged. Default
         /// false: it gets one index and no fragments, which every editor opens.
         public var isFragmented = false

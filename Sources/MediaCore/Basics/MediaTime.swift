@@ -114,6 +114,11 @@ public struct LiveTiming: Equatable, Sendable {
     /// real time, does not.
     public var playoutDelay: MediaTime
 
+    /// The time since 1970 (UTC) at zero of the shared clock, by the source's own clock; `nil` if the
+    /// source does not tell it. Network cameras tell it by RTCP (RFC 3550, section 6.4.1) after a
+    /// second or two, or by the clock that RFC 7273 describes.
+    public var wallClockOrigin: MediaTime?
+
     /// Creates the relation.
     ///
     /// - Parameters:
@@ -124,6 +129,14 @@ public struct LiveTiming: Equatable, Sendable {
         self.clockOrigin = clockOrigin
         self.latency = latency
         self.playoutDelay = playoutDelay
+    }
+
+    /// Returns when a frame was captured by the source's own clock, as time since 1970 (UTC); `nil`
+    /// if the source does not tell it.
+    ///
+    /// - Parameter runningTime: The frame's running time.
+    public func wallTime(at runningTime: MediaTime) -> MediaTime? {
+        wallClockOrigin.map { $0 + clockOrigin + runningTime }
     }
 }
 

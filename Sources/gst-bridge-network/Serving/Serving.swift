@@ -121,7 +121,7 @@ struct ServingReport: Encodable {
         switch mode {
         case .none: break
         case .json:
-            if let line = try? ReportPrinter.line(of: self) { Swift.print(line) }
+            if let line = try? JSONLine.text(of: self) { Swift.print(line) }
         case .text:
             var lines = (files ?? []).map {
                 "\($0.path): \($0.frames) frames, \(Text.decimal($0.seconds, 2)) s, "

@@ -131,6 +131,58 @@ extension CommandTests {
             }
         }
 
+        @Test func aSocketControlsARecording() async throws {
+            struct Answer: Decodable {
+                var ok: Bool
+                var state: String
+                var files: [Recorded.File]?
+            }
+            try await withTemporaryDirectory { directory in
+                let (path, socket) = (directory.file("out.mp4"), directory.file("socket"))
+                func ask(_ request: String...) async throws -> (status: Int32, answer: Answer) {
+                    let ended = try await GstBridge.run(["ctl", socket] + request)
+                    return (
+                        ended.status,
+                        try JSONDecoder().decode(Answer.self, from: Data(ended.output.utf8))
+                    )
+                }
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", Self.live, path, "--control", socket, "--idle",
+                        "--report", "json",
+                    ]
+                ) { child in
+                    try await child.waitForErrors(to: "be ready") {
+                        $0.contains("nothing is recorded; the request \"start\" begins a file")
+                    }
+                    #expect(try await ask("status").answer.state == "idle")
+                    #expect(try await ask("start").answer.state == "recording")
+                    try await child.waitForErrors(to: "begin the file") {
+                        $0.contains("recording \(path)")
+                    }
+                    #expect(try await ask("mark", "second", "goal").status == 0)
+                    child.send(signal: SIGUSR2)
+                    try await child.waitForErrors(to: "place both marks") {
+                        $0.contains("marked \"second goal\" at") && $0.contains("marked \"mark 1\"")
+                    }
+                    let stopped = try await ask("stop")
+                    #expect(stopped.status == 0 && stopped.answer.files?.map(\.path) == [path])
+                    let wrong = try await ask("stop")
+                    #expect(wrong.status == 1 && wrong.answer.state == "idle")
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                let line = try #require(ended.output.split(separator: "\n").last)
+                let recorded = try JSONDecoder().decode(Recorded.self, from: Data(line.utf8))
+                #expect(recorded.files.map(\.path) == [path])
+                let chapters = try await Tool.check(
+                    "ffprobe", ["-v", "error", "-show_chapters", "-of", "csv=p=0", path])
+                #expect(chapters.contains("second goal") && chapters.contains("mark 1"))
+                #expect(!FileManager.default.fileExists(atPath: socket))
+            }
+        }
+
         @Test(arguments: [SIGINT, SIGTERM], ["mkv", "mp4", "webm", "ts"])
         func aSignalCompletesTheFile(signal: Int32, ending: String) async throws {
             try await withTemporaryDirectory { directory in

@@ -20,6 +20,10 @@ final class RecordingInbox: Sendable {
         case tags(MediaKind, Tags)
         /// The time of the last frame before the start; `nil` if there was none.
         case start(at: MediaTime?)
+        /// A mark at the time of the last frame before it.
+        case mark(String, at: MediaTime)
+        /// The next file begins with the first key unit after a time.
+        case split(after: MediaTime)
         case cut(RecordingCut)
         case endCut
         /// Streams that are late are not waited for any more.

@@ -20,6 +20,8 @@ final class RecordingTimeline: Sendable {
         var origin = MediaTime.zero
         /// The wall-clock time of the first frame received, in nanoseconds since 1970.
         var began: Int64 = 0
+        /// See ``LiveTiming/wallClockOrigin``; `nil` if no stream has it, or it is implausible.
+        var wallOrigin: MediaTime?
         /// Offsets of streams that do not use the same clock as the first stream.
         var offsets: [MediaKind: MediaTime] = [:]
         var last = MediaTime.zero
@@ -65,12 +67,23 @@ final class RecordingTimeline: Sendable {
         }
     }
 
+    /// Whether a pause was requested.
+    var isPaused: Bool {
+        state.withLock { state in
+            switch state.pausing {
+            case .wanted, .since: true
+            case .no, .ending: false
+            }
+        }
+    }
+
     /// Returns the place of a frame in the recorder's time.
     ///
     /// - Parameter time: The running time of the frame in its capture.
     func place(_ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> Placement {
         state.withLock { state in
             let absolute = common(time, live, of: kind, &state)
+            if let told = live?.wallClockOrigin { state.wallOrigin = plausible(told) }
             let position = absolute - state.origin + Self.lead
             if kind == leader { movePause(to: position, &state) }
             // If a stream that has begun goes back before zero, its times have restarted; the track
@@ -115,13 +128,20 @@ final class RecordingTimeline: Sendable {
         return now
     }
 
-    /// Returns when a frame was captured, by the present setting of the wall clock, in nanoseconds
-    /// since 1970. Streams that are not live count as played from the arrival of their first frame on.
+    /// Returns the source's wall-clock time at zero of the shared clock, unless it differs by more
+    /// than a minute from this machine's: many cameras do not know the date.
+    private func plausible(_ origin: MediaTime) -> MediaTime? {
+        let own = wallClock.now() - MediaTime(SharedClock.now).nanoseconds
+        return abs(origin.nanoseconds - own) < 60_000_000_000 ? origin : nil
+    }
+
+    /// Returns when a frame was captured, by the source's clock if that is known, otherwise by the
+    /// present setting of this machine's wall clock, in nanoseconds since 1970. Streams that are not live count as played from the arrival of their first frame on.
     ///
     /// - Parameter placed: The frame's place in the recorder's time.
     func wallTime(of placed: MediaTime) -> Int64 {
-        let (isLive, origin, began, pauses) = state.withLock {
-            ($0.isLive == true, $0.origin, $0.began, $0.pauses)
+        let (isLive, origin, began, pauses, wallOrigin) = state.withLock {
+            ($0.isLive == true, $0.origin, $0.began, $0.pauses, $0.wallOrigin)
         }
         var position = placed
         for pause in pauses where position >= pause.begin {
@@ -129,6 +149,7 @@ final class RecordingTimeline: Sendable {
         }
         let since = position - Self.lead
         guard isLive else { return began + since.nanoseconds }
+        if let wallOrigin { return (wallOrigin + origin + since).nanoseconds }
         return wallClock.now() - (MediaTime(SharedClock.now) - (origin + since)).nanoseconds
     }
 

@@ -99,6 +99,14 @@ final class RecordingTrack: Sendable {
         }
     }
 
+    /// Makes the next frame a key frame.
+    func requestKeyFrame() {
+        state.withLock { state in
+            guard let last = state.last else { return }
+            state.encoder?.forceKeyFrame(from: last + RecordingCut.instant)
+        }
+    }
+
     /// Stops accepting frames, and ends the encoder after those it has taken.
     ///
     /// - Returns: False if it was closed before.

@@ -188,7 +188,8 @@ final class FragmentHeader: Sendable {
 /// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default) and 5.1.2.11 (`DateUTC`,
 /// nanoseconds since 2001).
 enum MatroskaHeader {
-    private static let (segment, info, duration, date) = (0x1853_8067, 0x1549_a966, 0x4489, 0x4461)
+    static let segment = 0x1853_8067
+    private static let (info, duration, date) = (0x1549_a966, 0x4489, 0x4461)
 
     /// Makes a muxer announce the time from the beginning of the file to its end, at least, and the time of
     /// the capture.
@@ -242,7 +243,7 @@ enum MatroskaHeader {
     }
 
     /// Returns an element's identifier and content; `nil` beyond the end of the bytes.
-    private static func element<Bytes: RandomAccessCollection<UInt8>>(
+    static func element<Bytes: RandomAccessCollection<UInt8>>(
         _ bytes: Bytes, _ start: Int
     ) -> (id: Int, content: Range<Int>)? where Bytes.Index == Int {
         func number(_ start: Int, keepsMarker: Bool) -> (value: Int, end: Int)? {

@@ -27,8 +27,18 @@ public struct RecorderReport: Sendable {
         public var duration: Duration
         /// Size in bytes.
         public var bytes: Int
+        /// The marks in it, in the order of their times.
+        public var marks: [Mark]
         /// Why the file may be damaged; `nil` for a complete file.
         public var failure: PipelineError?
+    }
+
+    /// A moment that ``Recorder/mark(_:)`` marked.
+    public struct Mark: Equatable, Sendable {
+        /// The name, as it was given.
+        public var name: String
+        /// Media time from the beginning of the file.
+        public var time: Duration
     }
 
     /// Counts of one stream. For video, `offered + repeated` equals `written` plus the total of
@@ -97,7 +107,7 @@ public enum RecorderEvent: Sendable {
     public enum Reason: String, Hashable, Sendable {
         /// It is the first file.
         case started
-        /// The previous file reached its maximum length or size.
+        /// The previous file reached its maximum length or size, or ``Recorder/split()`` ended it.
         case segment
         /// The size, format, colorimetry, aspect ratio, interlacing or rotation of the pictures
         /// changed, or the codec data of a stream: a file's header cannot change.
@@ -113,6 +123,8 @@ public enum RecorderEvent: Sendable {
     case fileFinished(RecorderReport.File)
     /// A ring removed its oldest file.
     case fileRemoved(path: String)
+    /// A mark was placed in a file.
+    case marked(path: String, RecorderReport.Mark)
     /// ``Recorder/pause()`` was called.
     case paused
     /// ``Recorder/resume()`` was called.

@@ -115,31 +115,18 @@ struct MovieFinish {
     }
 
     /// Changes the file.
-    func run() throws(PipelineError) {
-        let index = newIndex()
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw bad(systemErrorText()) }
-        defer { close(descriptor) }
-        func write(_ bytes: [UInt8], at place: Int) throws(PipelineError) {
-            var done = 0
-            while done < bytes.count {
-                let count = bytes[done...].withUnsafeBytes {
-                    pwrite(descriptor, $0.baseAddress, $0.count, place + done)
-                }
-                guard count > 0 else {
-                    let reason = systemErrorText()
-                    ftruncate(descriptor, file.count)
-                    throw bad(reason)
-                }
-                done += count
-            }
-        }
+    ///
+    /// - Parameter marks: Become its chapters; the first 255 of them.
+    func run(marks: [RecorderReport.Mark] = []) throws(PipelineError) {
+        let index = newIndex(marks)
         var hidden = index
         hidden.replaceSubrange(4..<8, with: "free".utf8)
-        try write(hidden, at: file.count)
-        try write(Array("moov".utf8), at: file.count + 4)
-        let span = file.count - movie.place
-        try write([0, 0, 0, 1] + Array("mdat".utf8) + UInt64(span).bytes, at: movie.place)
+        let span = UInt64(file.count - movie.place)
+        let reason = file.change([
+            (file.count, hidden), (file.count + 4, Array("moov".utf8)),
+            (movie.place, [0, 0, 0, 1] + Array("mdat".utf8) + span.bytes),
+        ])
+        if let reason { throw bad(reason) }
     }
 
     private func bad(_ reason: String) -> PipelineError {
@@ -152,8 +139,10 @@ struct MovieFinish {
 
     // MARK: The new index
 
-    private func newIndex() -> [UInt8] {
+    private func newIndex(_ marks: [RecorderReport.Mark]) -> [UInt8] {
         let longest = duration
+        let chapters = marks.isEmpty ? [] : Self.chapters(marks)
+        let hasUserData = movie.box.child("udta") != nil
         return Box.make("moov") { content in
             for child in movie.box.children {
                 switch child.type {
@@ -161,8 +150,26 @@ struct MovieFinish {
                     content += child.dated(duration: longest, timescale: Self.timescale)
                 case "trak": content += track(child)
                 case "mvex", "free": break
+                case "udta":
+                    content += Box.make("udta") { $0 += child.bytes[child.content] + chapters }
                 default: content += child.whole
                 }
+            }
+            if !hasUserData, !marks.isEmpty { content += Box.make("udta") { $0 += chapters } }
+        }
+    }
+
+    /// Returns a list of chapters in the form that players read, which Nero introduced: times in
+    /// units of 100 ns, names of at most 255 bytes.
+    private static func chapters(_ marks: [RecorderReport.Mark]) -> [UInt8] {
+        let marks = marks.prefix(255)
+        return Box.make("chpl") { content in
+            content += [1, 0, 0, 0, 0, 0, 0, 0, UInt8(marks.count)]
+            for mark in marks {
+                var name = Substring(mark.name)
+                while name.utf8.count > 255 { name = name.dropLast() }
+                content += UInt64(clamping: MediaTime(mark.time).nanoseconds / 100).bytes
+                content += [UInt8(name.utf8.count)] + name.utf8
             }
         }
     }

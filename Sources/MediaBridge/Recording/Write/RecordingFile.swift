@@ -21,6 +21,7 @@ final class RecordingFile: Sendable {
     private let reached = Atomic<Int64>(0)
     /// The times of the last units pushed, including all units that are queued for the muxer.
     private let queued = Mutex<[MediaKind: [MediaTime]]>([:])
+    private let marks = Mutex<[RecorderReport.Mark]>([])
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [MediaKind: Format]
     private let tags: [MediaKind: Tags]
@@ -210,13 +211,26 @@ final class RecordingFile: Sendable {
             stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
     }
 
-    /// Gives a complete mp4 one index in place of its fragments. Blocks.
+    /// Adds a mark, which becomes a chapter when the file is complete. Thread: any.
+    ///
+    /// - Parameter time: The time of the recorder.
+    func add(_ name: String, at time: MediaTime) -> RecorderReport.Mark {
+        let mark = RecorderReport.Mark(name: name, time: max(.zero, time - zero).duration)
+        marks.withLock { $0.append(mark) }
+        return mark
+    }
+
+    /// Gives a complete file its marks, and an mp4 one index in place of its fragments. Blocks.
     ///
     /// - Throws: ``PipelineError`` if the disk is full, for example; the file plays nevertheless.
-    func joinFragments() throws(PipelineError) {
-        let path = self.path
-        guard container == .mp4, FileSize.of(path) != nil else { return }
-        try MovieFinish(path)?.run()
+    func addIndex(isFragmented: Bool) throws(PipelineError) {
+        let (path, marks) = (self.path, marks.withLock { $0 })
+        guard FileSize.of(path) != nil else { return }
+        switch container {
+        case .mp4: if !isFragmented { try MovieFinish(path)?.run(marks: marks) }
+        case .mkv, .webm: if !marks.isEmpty { try MatroskaChapters.add(marks, to: path) }
+        case .ts: break
+        }
     }
 
     /// Unlocks the file for other writers. Call it when the file is complete.
@@ -251,7 +265,7 @@ final class RecordingFile: Sendable {
     func report(_ failure: PipelineError?) -> RecorderReport.File {
         RecorderReport.File(
             path: path, frames: written(.video), began: Date(nanosecondsSince1970: began),
-            duration: duration.duration, bytes: byteCount,
+            duration: duration.duration, bytes: byteCount, marks: marks.withLock { $0 },
             failure: failure)
     }
 }

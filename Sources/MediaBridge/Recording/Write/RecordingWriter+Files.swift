@@ -9,14 +9,15 @@ extension RecordingWriter {
         guard let file else { return }
         self.file = nil
         closing += 1
-        let (stallTimeout, isFragmented) = (limits.stallTimeout, limits.isFragmented)
+        let limits = self.limits
         // In a task, so that the next file need not wait for the end of this one.
         ControlTask.start { [self] in
             do throws(PipelineError) {
                 try await file.finish(
-                    stallTimeout: stallTimeout, deadline: Duration.seconds(2).asDefaultDeadline)
-                if !isFragmented { try file.joinFragments() }
-                try await file.readBack(within: stallTimeout)
+                    stallTimeout: limits.stallTimeout,
+                    deadline: Duration.seconds(2).asDefaultDeadline)
+                try file.addIndex(isFragmented: limits.isFragmented)
+                try await file.readBack(within: limits.stallTimeout)
                 queue.async { [self] in closed(file, nil) }
             } catch {
                 queue.async { [self] in closed(file, error) }
@@ -64,7 +65,33 @@ extension RecordingWriter {
         return true
     }
 
+    /// Gives the file the marks that are earlier than a time; all of them if it is `nil`. A ring
+    /// does not remove a file with a mark: it gets a `.keep` file.
+    func placeMarks(before time: MediaTime?) {
+        guard let file else { return }
+        while let first = marks.first, time.map({ first.time < $0 }) ?? true {
+            marks.removeFirst()
+            let mark = file.add(first.name, at: first.time)
+            log { $0.add(first.name, at: file.zero + MediaTime(mark.time), in: file) }
+            if limits.segments?.keep != nil { protect(file.path) }
+            tell(.marked(path: file.path, mark))
+        }
+    }
+
     // MARK: The ring
+
+    private func protect(_ path: String) {
+        let descriptor = open("\(path).keep", O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return
+        }
+        let error = PipelineError(
+            .resourceFailed,
+            message: "cannot create \"\(path).keep\", which protects a file with a mark: "
+                + systemErrorText(), advice: "copy \"\(path)\" before the ring removes it")
+        if progress.fail(error) { tell(.failed(error)) }
+    }
 
     /// Notes the files that an earlier recording left, and where the numbers continue.
     func findOlderFiles() {

@@ -37,6 +37,10 @@ final class RecordingWriter: @unchecked Sendable {
     var older: [String] = []
     private var segment = SegmentLimit()
     private var wantsNewFile: RecorderEvent.Reason?
+    /// Where ``Recorder/split()`` ends files.
+    private var splits: [MediaTime] = []
+    /// The marks that are not earlier than the last unit.
+    var marks: [(name: String, time: MediaTime)] = []
     /// Audio that arrived before the first picture, and the memory it occupies in bytes.
     private var lead: [EncodedUnit] = []
     private var leadCost = 0
@@ -45,6 +49,8 @@ final class RecordingWriter: @unchecked Sendable {
     /// The units of the pre-roll, while they are written to the file.
     private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<MediaKind> = []
+    /// Gets a line for each unit; `nil` if nothing does.
+    var frameLog: FrameLog?
     /// The tags of the streams, written to every file.
     var tags: [MediaKind: Tags] = [:]
     var guardian: DiskGuard
@@ -106,6 +112,8 @@ final class RecordingWriter: @unchecked Sendable {
             case .failed(let error): fail(error)
             case .tags(let kind, let tags): note(tags, of: kind)
             case .start(let call): afterPump { start(at: call) }
+            case .mark(let name, let time): marks.append((name, time))
+            case .split(let time): splits.append(time)
             case .cut(let cut): afterPump { begin(cut) }
             case .endCut: afterPump { endCut() }
             case .flush: afterPump { interleaver.flush() }
@@ -195,6 +203,7 @@ final class RecordingWriter: @unchecked Sendable {
         }
         phase = .done
         completing = completing ?? cut?.done
+        placeMarks(before: nil)
         closeFile()
         finishIfDone()
     }
@@ -212,6 +221,7 @@ final class RecordingWriter: @unchecked Sendable {
             }
             return
         }
+        placeMarks(before: unit.time)
         if let reason = reasonForNewFile(at: released) {
             closeFile()
             begin(with: released, reason)
@@ -259,12 +269,18 @@ final class RecordingWriter: @unchecked Sendable {
             if file.isGone(unit.kind), progress.failure == nil { return .streamAppeared }
         }
         if let wantsNewFile { return wantsNewFile }
+        if isSplit(before: unit) { return .segment }
         return segment.isReached(at: unit) ? .segment : nil
+    }
+
+    private func isSplit(before unit: EncodedUnit) -> Bool {
+        splits.first.map { $0 < unit.time } ?? false
     }
 
     private func begin(with released: Interleaver.Released, _ reason: RecorderEvent.Reason) {
         let unit = released.unit
         wantsNewFile = nil
+        splits.removeAll { $0 < unit.time }
         var first: [EncodedUnit] = lead
         lead = []
         leadCost = 0
@@ -365,6 +381,13 @@ final class RecordingWriter: @unchecked Sendable {
         onEnding()
     }
 
+    /// Writes to the log of frames; the recording ends if that fails.
+    func log(_ body: (FrameLog) -> Void) {
+        guard let frameLog else { return }
+        body(frameLog)
+        if let failure = frameLog.failure { fail(failure) }
+    }
+
     func fail(_ error: PipelineError) {
         guard progress.fail(error) else { return }
         tell(.failed(error))
@@ -410,7 +433,7 @@ extension RecordingWriter {
         }
         func belongs(_ unit: EncodedUnit) -> Bool {
             file.holds(unit) && !segment.isReached(at: unit) && wantsNewFile == nil
-                && cut?.isBehind(unit) != true
+                && !isSplit(before: unit) && cut?.isBehind(unit) != true
         }
         if let place = upcoming.firstIndex(where: { $0.unit.kind == kind }) {
             guard belongs(upcoming[place].unit) else { return nil }
@@ -428,6 +451,7 @@ extension RecordingWriter {
             if progress.failure != nil { phase = .failed }
             return
         }
+        log { $0.add(unit, to: file) }
         segment.add(unit)
         guardian.add(unit)
         progress.update { $0.moved += 1 }
@@ -462,6 +486,7 @@ extension RecordingWriter {
             route(released)
         }
         self.cut = nil
+        placeMarks(before: nil)
         closeFile()
         dropLead()
         if phase == .recording { phase = .keeping }

@@ -33,6 +33,7 @@ final class Diary: Sendable {
         case .fileFinished(let file):
             name = file.failure == nil ? "fileFinished" : "fileFailed"
         case .fileRemoved: name = "fileRemoved"
+        case .marked: name = "marked"
         case .paused: name = "paused"
         case .resumed: name = "resumed"
         case .orientationLost: name = "orientationLost"

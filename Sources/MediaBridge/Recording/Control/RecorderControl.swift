@@ -1,0 +1,167 @@
+internal import MediaBasics
+internal import Synchronization
+
+/// Controls a recorder by requests of one line each, which may come from a socket, a terminal or a
+/// script.
+///
+/// | Request | Effect |
+/// | --- | --- |
+/// | `start` | ``Recorder/start()`` |
+/// | `stop` | Completes the file, and gets ready for the next `start`: ``Recorder/stopAndRearm()`` |
+/// | `split` | Begins the next file: ``Recorder/split()`` |
+/// | `pause`, `resume` | ``Recorder/pause()``, ``Recorder/resume()`` |
+/// | `mark [NAME]` | ``Recorder/mark(_:)``; without a name, `mark 1`, `mark 2` … |
+/// | `replay [DURATION]` | Saves the last seconds to a new numbered file: ``Recorder/saveReplay(_:last:)`` |
+/// | `status` | Nothing |
+///
+/// Thread: any.
+public final class RecorderControl: Sendable {
+    private enum Verb: String, CaseIterable {
+        case start, stop, split, pause, resume, mark, replay, status
+    }
+    private struct State {
+        var marks = 0
+        var replays: [RecorderReport.File] = []
+    }
+    private let recorder: Recorder
+    private let names: RecordingNames
+    private let state = Mutex(State())
+
+    /// Controls a recorder; the caller still ends it with ``Recorder/stop()``.
+    public init(_ recorder: Recorder) {
+        self.recorder = recorder
+        names = RecordingNames(
+            recorder.path, isNumbered: true, dates: recorder.configuration.dates)
+    }
+
+    /// The files of all replays so far.
+    public var replays: [RecorderReport.File] { state.withLock { $0.replays } }
+
+    /// The path of the next replay, or the pattern of its name.
+    package var nextReplay: String { names.isDated ? names.path : names.nextPath() }
+
+    /// Performs a request.
+    ///
+    /// - Returns: The file that it completed, or the files of the replay.
+    /// - Throws: ``PipelineError``: that of the recorder, or ``PipelineError/Code/badValue`` for a
+    ///   request that does not exist.
+    @discardableResult
+    public func perform(_ request: String) async throws(PipelineError) -> [RecorderReport.File] {
+        let words = request.split(separator: " ")
+        let rest = words.dropFirst().joined(separator: " ")
+        guard let verb = words.first.flatMap({ Verb(rawValue: String($0)) }),
+            rest.isEmpty || verb == .mark || verb == .replay
+        else {
+            let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")
+            throw PipelineError(
+                .badValue, message: "unknown request \"\(request)\"", advice: "one of \(verbs)")
+        }
+        switch verb {
+        case .start: try recorder.start()
+        case .stop: return try await Array(recorder.stopAndRearm().files.suffix(1))
+        case .split: try recorder.split()
+        case .pause: recorder.pause()
+        case .resume: recorder.resume()
+        case .mark: try recorder.mark(rest.isEmpty ? nextMark() : rest)
+        case .replay: return try await replay(rest)
+        case .status: break
+        }
+        return []
+    }
+
+    /// Performs a request and answers with one line of JSON: `ok`, `error` if it failed, the
+    /// `files` that it completed, and the recorder's `state` (`idle`, `recording`, `paused`,
+    /// `stopping` or `ended`), current `file`, `seconds`, `bytes`, `bytesPerSecond`, `freeBytes`,
+    /// `frames` and `dropped`.
+    public func answer(_ request: String) async -> String {
+        var answer: Answer
+        do throws(PipelineError) {
+            let files = try await perform(request)
+            answer = Answer(recorder)
+            answer.files = files.isEmpty ? nil : files.map { ReportedFile($0) }
+        } catch {
+            answer = Answer(recorder)
+            (answer.ok, answer.error) = (false, "\(error)")
+        }
+        return (try? JSONLine.text(of: answer)) ?? "{\"ok\":false}"
+    }
+
+    private func nextMark() -> String {
+        state.withLock { state in
+            state.marks += 1
+            return "mark \(state.marks)"
+        }
+    }
+
+    private func replay(_ length: String) async throws(PipelineError) -> [RecorderReport.File] {
+        let last = Duration(text: length)
+        guard last != nil || length.isEmpty else {
+            throw PipelineError(
+                .badValue, message: "\"\(length)\" is not a duration", advice: "replay 30s")
+        }
+        guard recorder.configuration.replay != nil else {
+            throw PipelineError(
+                .invalidState,
+                message: "cannot save a replay: this recording keeps no media for it",
+                advice: "--replay 30s")
+        }
+        let path = names.nextPath()
+        try names.createDirectory(of: path)
+        let files = try await recorder.saveReplay(path, last: last)
+        state.withLock { $0.replays += files }
+        return files
+    }
+
+    private struct Answer: Encodable {
+        var ok = true
+        var error: String?
+        var files: [ReportedFile]?
+        let state: String
+        let file: String?
+        let seconds: Double
+        let bytes: Int
+        let bytesPerSecond: Int
+        let freeBytes: Int?
+        let frames: Int
+        let dropped: Int
+
+        init(_ recorder: Recorder) {
+            let (report, progress) = (recorder.report, recorder.progress)
+            let track = report.video ?? report.audio
+            state =
+                switch recorder.phase.withLock({ $0 }) {
+                case .idle: "idle"
+                case .recording: recorder.timeline.isPaused ? "paused" : "recording"
+                case .rearming: "stopping"
+                case .stopping: "ended"
+                }
+            file = recorder.progressState.update { $0.current?.path }
+            seconds = MediaTime(progress.duration).seconds.inThousandths
+            bytes = progress.bytes
+            bytesPerSecond = Int(progress.bytesPerSecond)
+            freeBytes = progress.freeBytes
+            frames = track?.written ?? 0
+            dropped = track?.losses.total ?? 0
+        }
+    }
+}
+
+extension Duration {
+    /// Parses `10s`, `500ms`, `2m`, `1h` or `7d`; a number without a unit is in seconds. `nil` for
+    /// anything else, and for a duration that is not positive.
+    package init?(text: String) {
+        let number = text.prefix { $0.isNumber || $0 == "." }
+        guard let amount = Double(number), amount > 0, amount.isFinite else { return nil }
+        let scale: Double
+        switch text.dropFirst(number.count) {
+        case "ms": scale = 0.001
+        case "s", "": scale = 1
+        case "m", "min": scale = 60
+        case "h": scale = 3600
+        case "d": scale = 86_400
+        default: return nil
+        }
+        guard amount * scale < 1e9 else { return nil }
+        self = .seconds(amount * scale)
+    }
+}

@@ -1,0 +1,150 @@
+internal import Glibc
+internal import MediaBasics
+
+/// Appends a line of JSON for each unit that a recording passes to its muxer, and for each gap, drop
+/// and mark; see ``Recorder/Configuration/frameLog``. Thread: the writer's queue.
+final class FrameLog {
+    private struct Stream {
+        var index = 0
+        /// The time of the last unit in the recorder's time, and how long it lasts: like the one
+        /// before if it does not say so.
+        var last: (time: MediaTime, length: MediaTime?)?
+        var dropped = DropCounts()
+    }
+    private let path: String
+    private let descriptor: Int32
+    private let timeline: RecordingTimeline
+    /// Returns the counts of what was dropped so far.
+    private let drops: (MediaKind) -> DropCounts
+    private var streams: [MediaKind: Stream] = [:]
+    /// The index of the last unit's file.
+    private var fileIndex = -1
+
+    /// Why nothing more is written; `nil` while lines are.
+    private(set) var failure: PipelineError?
+
+    /// How much later than expected a unit may be because times are rounded, in nanoseconds.
+    private static let rounding: Int64 = 1_000_000
+    private static let utc = WallClock(zone: "UTC")
+
+    /// Opens the log, and creates it if it does not exist.
+    init(
+        _ path: String, timeline: RecordingTimeline, drops: @escaping (MediaKind) -> DropCounts
+    ) throws(PipelineError) {
+        self.path = path
+        self.timeline = timeline
+        self.drops = drops
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            throw PipelineError(
+                .resourceFailed, message: "cannot write \"\(path)\": \(systemErrorText())")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Notes a unit that was passed to a file's muxer.
+    func add(_ unit: EncodedUnit, to file: RecordingFile) {
+        if fileIndex != file.index { for kind in streams.keys { streams[kind]?.index = 0 } }
+        fileIndex = file.index
+        var stream = streams[unit.kind] ?? Stream()
+        let causes = add(drops(unit.kind), of: unit.kind, &stream)
+        let step = stream.last.map { unit.time - $0.time }
+        if let (time, length) = stream.last, let length, let step,
+            (step - length).nanoseconds > length.nanoseconds / 2 + Self.rounding
+        {
+            var gap = Line("gap", unit.kind)
+            gap.place(time + length, in: file, at: timeline.wallTime(of: time + length))
+            gap.seconds = (step - length).seconds
+            gap.cause = causes.first?.rawValue ?? "source"
+            write(gap)
+        }
+        var line = Line("frame", unit.kind)
+        line.place(unit.presented, in: file, at: timeline.wallTime(of: unit.presented))
+        (line.index, line.key, line.bytes) = (stream.index, unit.isKey, unit.byteCount)
+        write(line)
+        stream.index += 1
+        stream.last = (unit.time, unit.duration ?? step)
+        streams[unit.kind] = stream
+    }
+
+    /// Notes a mark at a time of the recorder.
+    func add(_ mark: String, at time: MediaTime, in file: RecordingFile) {
+        var line = Line("mark", nil)
+        line.place(time, in: file, at: timeline.wallTime(of: time))
+        line.name = mark
+        write(line)
+    }
+
+    /// Notes what was dropped since the last unit.
+    func finish(_ report: RecorderReport) {
+        for (kind, track) in [(MediaKind.video, report.video), (.audio, report.audio)] {
+            guard let track else { continue }
+            var stream = streams[kind] ?? Stream()
+            _ = add(track.losses, of: kind, &stream)
+            streams[kind] = stream
+        }
+    }
+
+    /// Writes a line for each cause whose count has grown, and returns these causes.
+    private func add(
+        _ dropped: DropCounts, of kind: MediaKind, _ stream: inout Stream
+    ) -> [DropCause] {
+        guard dropped != stream.dropped else { return [] }
+        let causes = DropCause.allCases.filter { dropped[$0] > stream.dropped[$0] }
+        for cause in causes {
+            var line = Line("drop", kind)
+            line.wall = Self.text(timeline.wallClock.now())
+            line.cause = cause.rawValue
+            line.count = dropped[cause] - stream.dropped[cause]
+            write(line)
+        }
+        stream.dropped = dropped
+        return causes
+    }
+
+    /// One line; scripts rely on its keys.
+    private struct Line: Encodable {
+        let type: String
+        let stream: String?
+        var file: String?
+        /// Media time in the file, in seconds.
+        var time: Double?
+        /// When it was captured: ISO 8601, UTC, with microseconds.
+        var wall: String?
+        var index: Int?
+        var key: Bool?
+        var bytes: Int?
+        var seconds: Double?
+        var cause: String?
+        var count: Int?
+        var name: String?
+
+        init(_ type: String, _ kind: MediaKind?) { (self.type, stream) = (type, kind?.rawValue) }
+
+        mutating func place(_ time: MediaTime, in file: RecordingFile, at wallTime: Int64) {
+            self.file = file.path
+            self.time = (time - file.zero).seconds
+            wall = FrameLog.text(wallTime)
+        }
+    }
+
+    private static func text(_ time: Int64) -> String {
+        utc.text(of: time, format: "%Y-%m-%dT%H:%M:%S.%fZ") ?? ""
+    }
+
+    private func write(_ line: Line) {
+        guard failure == nil, let text = try? JSONLine.text(of: line) else { return }
+        var bytes = Array("\(text)\n".utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else {
+                failure = PipelineError(
+                    .resourceFailed, message: "cannot write \"\(path)\": \(systemErrorText())",
+                    advice: "record to a disk with more space")
+                return
+            }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+}
