@@ -115,7 +115,7 @@ public struct LiveTiming: Equatable, Sendable {
     public var playoutDelay: MediaTime
 
     /// The time since 1970 (UTC) at zero of the shared clock, by the source's own clock; `nil` if the
-    /// source does not tell it. Network cameras tell it by RTCP (RFC 3550, section 6.4.1) after a
+    /// source does not state it. Network cameras state it by RTCP (RFC 3550, section 6.4.1) after a
     /// second or two, or by the clock that RFC 7273 describes.
     public var wallClockOrigin: MediaTime?
 
@@ -132,7 +132,7 @@ public struct LiveTiming: Equatable, Sendable {
     }
 
     /// Returns when a frame was captured by the source's own clock, as time since 1970 (UTC); `nil`
-    /// if the source does not tell it.
+    /// if the source does not state it.
     ///
     /// - Parameter runningTime: The frame's running time.
     public func wallTime(at runningTime: MediaTime) -> MediaTime? {

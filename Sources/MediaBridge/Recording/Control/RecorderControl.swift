@@ -57,7 +57,12 @@ public final class RecorderControl: Sendable {
                 .badValue, message: "unknown request \"\(request)\"", advice: "one of \(verbs)")
         }
         switch verb {
-        case .start: try recorder.start()
+        case .start:
+            guard recorder.phase.withLock({ $0 }) != .recording else {
+                throw PipelineError(
+                    .invalidState, message: "a file is being recorded already", advice: "stop")
+            }
+            try recorder.start()
         case .stop: return try await Array(recorder.stopAndRearm().files.suffix(1))
         case .split: try recorder.split()
         case .pause: recorder.pause()

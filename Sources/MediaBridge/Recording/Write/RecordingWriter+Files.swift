@@ -81,6 +81,7 @@ extension RecordingWriter {
     // MARK: The ring
 
     private func protect(_ path: String) {
+        guard access("\(path).keep", F_OK) != 0 else { return }
         let descriptor = open("\(path).keep", O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
         guard descriptor < 0 else {
             close(descriptor)

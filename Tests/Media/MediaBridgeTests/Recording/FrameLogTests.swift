@@ -72,7 +72,7 @@ import Testing
             plan.recordings[0].configuration.segments = RecordingSegments(length: .seconds(1))
             plan.recordings[0].configuration.frameLog = log
             let bridge = try Bridge(plan)
-            _ = try await bridge.run()
+            _ = await bridge.run()
             let report = bridge.recorders[0].report
             let lines = try Self.lines(of: log)
             #expect(report.files.count == 3 && lines.allSatisfy { $0.type == "frame" })
@@ -168,7 +168,7 @@ import Testing
             let bridge = try Bridge(plan)
             let sender = try ChildProcess(
                 "/usr/bin/python3", [script, "\(port)", "\(offset)", sent])
-            _ = try await bridge.run()
+            _ = await bridge.run()
             sender.send(signal: SIGKILL)
             _ = try await sender.end()
             let known = try String(contentsOfFile: sent, encoding: .utf8).split(separator: "\n")

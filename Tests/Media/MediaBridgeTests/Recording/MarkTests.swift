@@ -17,7 +17,8 @@ import Testing
     private static func chapters(of path: String) async throws -> [Chapter] {
         struct Answer: Decodable {
             struct Chapter: Decodable {
-                var start_time: String
+                enum CodingKeys: String, CodingKey { case start = "start_time", tags }
+                var start: String
                 var tags: [String: String]
             }
             var chapters: [Chapter]
@@ -25,7 +26,7 @@ import Testing
         let text = try await Tool.check(
             "ffprobe", ["-v", "error", "-show_chapters", "-of", "json", path])
         return try JSONDecoder().decode(Answer.self, from: Data(text.utf8)).chapters.map {
-            Chapter(name: $0.tags["title"] ?? "", time: Double($0.start_time) ?? -1)
+            Chapter(name: $0.tags["title"] ?? "", time: Double($0.start) ?? -1)
         }
     }
 
