@@ -165,6 +165,13 @@ struct RecordCommand: AsyncParsableCommand {
     @Flag(help: "Keep the fragments of a finished mp4. Default: one index, as editors expect.")
     var fragmented = false
 
+    @Flag(
+        help: """
+            Flush the recording to the disk four times a second. Default: the kernel decides when data \
+            reaches the disk.
+            """)
+    var durable = false
+
     @Flag(help: "Overwrite an existing file. Default: fail if the file exists.")
     var overwrite = false
 
@@ -270,6 +277,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         if isDated || utc { configuration.dates = utc ? .utc : .local }
         configuration.isFragmented = fragmented
+        configuration.isDurable = durable
         configuration.frameLog = timestamps
         configuration.replay = replay?.value
         configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail

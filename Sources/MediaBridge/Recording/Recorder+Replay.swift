@@ -65,7 +65,8 @@ extension Recorder {
             kinds: writer.kinds,
             limits: WritingLimits(
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented),
+                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
+                isDurable: configuration.isDurable),
             timeline: timeline, queue: queue, clock: clock, progress: progress, tell: { _ in })
         queue.async { replayWriter.write(content) }
         guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {

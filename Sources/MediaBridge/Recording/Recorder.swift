@@ -115,7 +115,8 @@ public final class Recorder: Sendable {
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented),
+                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
+                isDurable: configuration.isDurable),
             timeline: timeline, queue: queue, clock: clock, progress: progress,
             tell: { listeners.tell($0) })
         if let path = configuration.frameLog {
@@ -455,6 +456,12 @@ extension Recorder {
         /// Whether a finished mp4 keeps its fragments, for servers that stream it unchanged. Default
         /// false: it gets one index and no fragments, which every editor opens.
         public var isFragmented = false
+        /// Whether a power failure costs at most the last second: files, and the directories that are
+        /// created for them, are flushed to the disk four times a second while they are written, on a
+        /// separate thread, and again before they are reported as complete. An error of the disk
+        /// ends the recording. Pipes and devices are not flushed. Default false: the kernel decides
+        /// when data reaches the disk, usually within 30 s.
+        public var isDurable = false
         /// What happens to a frame if the encoder, or the disk, is slow. Default `automatic`: for a
         /// live capture the oldest queued frame is evicted and counted; any other caller waits.
         public var whenFull = WhenFull.automatic

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The guarantees for recordings, each tried once. `make faults` tries everything, and repeats
-/// cases that depend on chance sixteen times.
+/// cases that depend on chance.
 @Suite(
     .hangGuard, .enabled(if: !Sanitizer.isActive, "it measures losses"))
 struct FaultTests {
@@ -12,6 +12,9 @@ struct FaultTests {
         "disk-nearly-full-mp4-copy", "disk-full-ts-copy", "size-limit", "size-limit-copy",
         "fifo-stalled", "fifo-waiting", "fifo-waiting-copy", "format-change", "rate-change",
         "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
+        "power-mkv", "power-mp4", "power-webm-copy", "power-ts-copy", "power-finish",
+        "kill-mp4-finish",
+        "power-directories", "flush-fails", "flush-slow",
     ])
     func recordingGuaranteeHolds(promise: String) async throws {
         let result = try await Tool.run(

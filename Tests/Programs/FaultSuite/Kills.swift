@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 
 /// kill -9 at random moments.
@@ -10,7 +11,12 @@ enum Kills {
                 promise(Kind(Subject(container: "ts", isCopy: isCopy), sound: .none)),
                 promise(Kind(Subject(container: "mkv", isCopy: isCopy), sound: .late)),
             ]
-        }
+        } + [
+            Promise(
+                name: "kill-mp4-finish", fault: "kill -9 while an mp4 is finished",
+                text: "no frame is lost; the file plays"
+            ) { try await finish($0) }
+        ]
 
     /// The kind of recording.
     private struct Kind: Sendable {
@@ -103,23 +109,27 @@ enum Kills {
 
     private static func check(_ kind: Kind, _ options: Options) async throws -> Finding {
         var random = SeededGenerator(seed: options.seed &+ UInt64(kind.subject.container.hashed))
-        let range = options.isQuick ? 15...45 : 30...120
-        let moments = (0..<options.kills).map { _ in Int.random(in: range, using: &random) }
-        let losses = try await inTurns(moments, width: 2) { moment in
+        let range = options.isQuick ? 15...45 : 30...90
+        let count = kind.sound == .usual ? options.kills : min(options.kills, 16)
+        let moments = (0..<count).map { _ in Int.random(in: range, using: &random) }
+        let losses = try await inTurns(moments, width: 4) { moment in
             try await kill(kind, after: moment, isSettled: options.isQuick)
         }
         var complaints = Complaints()
         let worst = losses.map(\.frames).max() ?? 0
         complaints.expect(
             worst <= kind.limit,
-            "frames lost: \(losses.map { String($0.frames) }.joined(separator: ", "))")
+            "frames lost: "
+                + losses.map(\.frames).filter { $0 > kind.limit }.map(String.init)
+                .joined(separator: ", "))
         let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Self.torn) }
         complaints.expect(
             broken.isEmpty, "\(broken.count) errors of ffprobe: \(broken.first ?? "")")
+        let sorted = losses.map(\.frames).sorted()
         var measured =
-            "\(losses.count) kill\(losses.count == 1 ? "" : "s"): at most \(worst) "
-            + "frame\(worst == 1 ? "" : "s") (\((Double(worst) / 30).text) s), mean "
-            + "\((Double(losses.map(\.frames).reduce(0, +)) / Double(losses.count)).text)"
+            "\(losses.count) kill\(losses.count == 1 ? "" : "s"): \(sorted[0]), "
+            + "\(sorted[sorted.count / 2]), \(worst) frames (minimum, median, maximum; "
+            + "\((Double(worst) / 30).text) s)"
         if kind.sound != .none {
             let sound = losses.map(\.sound).max() ?? 0
             complaints.expect(sound <= kind.soundLimit, "\(sound.text) s of audio lost")
@@ -178,6 +188,46 @@ enum Kills {
             }
             try await Task.sleep(for: .milliseconds(100))
         }
+    }
+}
+
+// MARK: - The finish
+
+extension Kills {
+    /// Kills within the writes that give a complete mp4 its index.
+    private static func finish(_ options: Options) async throws -> Finding {
+        let lost = try await withTemporaryDirectory { directory in
+            var random = SeededGenerator(seed: options.seed)
+            // Most of the bytes are in the first of the three writes.
+            let moments = (0..<max(3, options.kills)).map { index in
+                (
+                    index, [0, 0, 0, 1, 2].randomElement(using: &random) ?? 0,
+                    Int.random(in: 0...1000, using: &random)
+                )
+            }
+            _ = try await WriteLog.command(for: directory.path, in: directory)
+            return try await inTurns(moments, width: 4) { index, write, part in
+                let path = directory.file("\(index).mp4")
+                var order = VictimOrder(
+                    Camera(frames: 30), as: Subject(container: "mp4"), into: path)
+                order.waits = true
+                let prefix = try await WriteLog.command(
+                    for: path, in: directory, .init(kill: (write, part)))
+                let recording = try Recording(order, prefix: prefix)
+                let ended = try await recording.child.end()
+                guard ended.status == 128 + SIGKILL else {
+                    throw Trouble(description: "the victim was not killed: \(ended.status)")
+                }
+                let found = try await Judgement(of: path)
+                guard found.complaints.isEmpty else { return 30 }
+                return Recording.offered(in: ended.output) - found.frames
+            }
+        }
+        let sorted = lost.sorted()
+        return Finding(
+            "\(lost.count) kills: \(sorted[0]), \(sorted[lost.count / 2]), "
+                + "\(sorted[lost.count - 1]) frames (minimum, median, maximum)",
+            complaints: sorted[lost.count - 1] > 0 ? ["frames lost: \(sorted)"] : [])
     }
 }
 

@@ -23,7 +23,9 @@ enum LostUnits {
 
     private static func killed(_ options: Options) async throws -> Finding {
         var random = SeededGenerator(seed: options.seed &+ 1)
-        let moments = (0..<options.kills).map { _ in Double.random(in: 0.5...5, using: &random) }
+        let moments = (0..<min(16, options.kills)).map { _ in
+            Double.random(in: 0.5...5, using: &random)
+        }
         let losses = try await inTurns(moments, width: 2) { moment in
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.mkv")

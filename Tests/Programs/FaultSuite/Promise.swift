@@ -32,17 +32,19 @@ struct Promise: Sendable {
     static let all: [Promise] =
         Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
         + OddFrames.promises + Sources.promises + LostStreams.promises
-        + LostUnits.promises + LostCameras.promises
+        + LostUnits.promises + LostCameras.promises + PowerCuts.promises
 }
 
 /// How thorough a run is.
 struct Options: Sendable {
-    /// One kill for each container instead of sixteen, and two containers instead of four.
+    /// One kill for each container instead of 200, 25 states instead of 1250, and two containers instead of four.
     var isQuick = false
     /// The seed of the moments of the kills.
     var seed: UInt64 = 20_250_707
 
-    var kills: Int { isQuick ? 1 : 16 }
+    var kills: Int { isQuick ? 1 : 200 }
+    /// The number of states after power failures for each kind of recording: 10,000 for all.
+    var states: Int { isQuick ? 25 : 1250 }
     /// The length of a recording with a fault, in frames.
     var frames: Int { isQuick ? 100 : 150 }
     /// The containers of promises that are tested with several.

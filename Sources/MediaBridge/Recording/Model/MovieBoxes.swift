@@ -101,7 +101,7 @@ extension Array where Element: FixedWidthInteger {
 
 /// The bytes of a regular file: opening a named pipe would block, and a device has no end.
 final class FileBytes {
-    private let path: String
+    let path: String
     private let descriptor: Int32
     /// The size in bytes, when it was opened.
     let count: Int
@@ -130,30 +130,6 @@ final class FileBytes {
         var bytes = [UInt8](repeating: 0, count: count)
         let length = pread(descriptor, &bytes, count, offset)
         return length < 0 ? nil : Array(bytes[..<length])
-    }
-
-    /// Writes bytes at offsets, in this order. After a failure the file gets back its size.
-    ///
-    /// - Returns: The system's reason if it fails; else `nil`.
-    func change(_ steps: [(place: Int, bytes: [UInt8])]) -> String? {
-        let target = open(path, O_WRONLY | O_CLOEXEC)
-        guard target >= 0 else { return systemErrorText() }
-        defer { close(target) }
-        for step in steps {
-            var done = 0
-            while done < step.bytes.count {
-                let written = step.bytes[done...].withUnsafeBytes {
-                    pwrite(target, $0.baseAddress, $0.count, step.place + done)
-                }
-                guard written > 0 else {
-                    let reason = systemErrorText()
-                    ftruncate(target, count)
-                    return reason
-                }
-                done += written
-            }
-        }
-        return nil
     }
 
     /// Calls `body` for each top-level box of an ISO file with its type, offset and size, up to one

@@ -173,4 +173,6 @@ struct WritingLimits: Sendable {
     var whenExists: WhenExists
     /// See ``Recorder/Configuration/isFragmented``.
     var isFragmented = false
+    /// See ``Recorder/Configuration/isDurable``.
+    var isDurable = false
 }

@@ -61,10 +61,7 @@ final class RepairDraft: Sendable {
         }
         try move()
         isPublished.store(true, ordering: .relaxed)
-        let directory = open(DiskSpace.directory(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return }
-        fsync(directory)
-        close(directory)
+        try FileFlush.entry(of: target)
     }
 
     /// Sets the original's mode, and, if the draft replaces it, its owner.

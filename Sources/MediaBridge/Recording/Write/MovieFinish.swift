@@ -7,7 +7,8 @@ internal import MediaBasics
 /// The new index is appended as a `free` box, which readers skip. One write then makes it a `moov`
 /// box, beside the old one, which comes first and still counts. A last one, of 16 bytes, makes the
 /// old index the beginning of an `mdat` box that contains all fragments. A process that is killed in
-/// between leaves a file that plays: before the last write a fragmented one, then an ordinary one.
+/// between leaves a file that plays: before the last write a fragmented one, then an ordinary one. So
+/// does a power failure, because each write reaches the disk before the next.
 ///
 /// Source: ISO/IEC 14496-12, sections 8.2 (`moov`), 8.6 (`stts`, `ctts`, `stss`, `elst`), 8.7 (`stsc`,
 /// `stsz`, `co64`) and 8.8 (`trex`, `tfhd`, `tfdt`, `trun`).
@@ -114,19 +115,21 @@ struct MovieFinish {
         }
     }
 
-    /// Changes the file.
+    /// Changes the file. Calls `onFlush` while the disk takes its data.
     ///
     /// - Parameter marks: Become its chapters; the first 255 of them.
-    func run(marks: [RecorderReport.Mark] = []) throws(PipelineError) {
+    func run(
+        marks: [RecorderReport.Mark] = [], onFlush: () -> Void = {}
+    ) throws(PipelineError) {
         let index = newIndex(marks)
         var hidden = index
         hidden.replaceSubrange(4..<8, with: "free".utf8)
         let span = UInt64(file.count - movie.place)
-        let reason = file.change([
+        let steps = [
             (file.count, hidden), (file.count + 4, Array("moov".utf8)),
             (movie.place, [0, 0, 0, 1] + Array("mdat".utf8) + span.bytes),
-        ])
-        if let reason { throw bad(reason) }
+        ]
+        if let reason = file.change(steps, onFlush: onFlush) { throw bad(reason) }
     }
 
     private func bad(_ reason: String) -> PipelineError {

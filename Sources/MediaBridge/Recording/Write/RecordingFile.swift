@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
-    private let claim: ClaimedFile
+    let claim: ClaimedFile
     /// The file's path, which changes if the file is moved. Thread: any.
     var path: String { claim.path }
     let kinds: [MediaKind]
@@ -29,6 +29,8 @@ final class RecordingFile: Sendable {
     private let orientation: ImageOrientation
     /// Signalled when a unit leaves a queue, and when the file takes no more units.
     private let movement = MonotonicSignal()
+    /// Flushes a durable recording.
+    private let flushing = Mutex<Heartbeat?>(nil)
     private let holder = GStreamer.Holder()
 
     /// The maximum number of units queued for the muxer, and the number of one stream's queued
@@ -206,6 +208,7 @@ final class RecordingFile: Sendable {
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
     func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
+        defer { flushing.withLock { $0 = nil } }
         // The file is read back even if it was moved.
         try await output.finish(
             stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
@@ -222,15 +225,38 @@ final class RecordingFile: Sendable {
 
     /// Gives a complete file its marks, and an mp4 one index in place of its fragments. Blocks.
     ///
+    /// - Parameter onFlush: Called while the disk takes the file's data.
     /// - Throws: ``PipelineError`` if the disk is full, for example; the file plays nevertheless.
-    func addIndex(isFragmented: Bool) throws(PipelineError) {
+    func addIndex(isFragmented: Bool, onFlush: () -> Void) throws(PipelineError) {
         let (path, marks) = (self.path, marks.withLock { $0 })
         guard FileSize.of(path) != nil else { return }
         switch container {
-        case .mp4: if !isFragmented { try MovieFinish(path)?.run(marks: marks) }
-        case .mkv, .webm: if !marks.isEmpty { try MatroskaChapters.add(marks, to: path) }
+        case .mp4:
+            if !isFragmented { try MovieFinish(path)?.run(marks: marks, onFlush: onFlush) }
+        case .mkv, .webm:
+            if !marks.isEmpty { try MatroskaChapters.add(marks, to: path, onFlush: onFlush) }
         case .ts: break
         }
+    }
+
+    /// Flushes the file to the disk while it grows, on a separate thread.
+    ///
+    /// - Parameter onFailure: Called with each error of the disk, on that thread.
+    func flushRegularly(
+        _ clock: any Timeline, _ onFailure: @escaping @Sendable (PipelineError) -> Void
+    ) {
+        let flushed = Atomic(0)
+        let queue = SerialQueue(label: "mediabridge.flush")
+        // An mp4 may hold back 0.5 s in a fragment: 0.25 s remain for a slow disk.
+        let heartbeat = Heartbeat(every: .milliseconds(250), on: queue, of: clock) { [claim] in
+            let size = claim.byteCount
+            let before = flushed.exchange(size, ordering: .relaxed)
+            guard size != before else { return }
+            do throws(PipelineError) { try claim.flush(isNew: before == 0) } catch {
+                onFailure(error)
+            }
+        }
+        flushing.withLock { $0 = heartbeat }
     }
 
     /// Unlocks the file for other writers. Call it when the file is complete.
@@ -425,6 +451,15 @@ final class ClaimedFile: Sendable {
                 atPath: "/proc/self/fd/\(descriptor)"), isHere(now)
         else { return given }
         return now
+    }
+
+    /// Flushes the file to the disk. Blocks. A pipe or a device is not flushed.
+    ///
+    /// - Parameter isNew: Whether its name is flushed too.
+    func flush(isNew: Bool, _ onProgress: () -> Void = {}) throws(PipelineError) {
+        guard descriptor >= 0 else { return }
+        if isNew { try FileFlush.entry(of: path) }
+        try FileFlush.run(descriptor, path, onProgress: onProgress)
     }
 
     /// The file's size in bytes; 0 for a pipe or a device.

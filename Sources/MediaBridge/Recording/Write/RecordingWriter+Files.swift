@@ -16,7 +16,10 @@ extension RecordingWriter {
                 try await file.finish(
                     stallTimeout: limits.stallTimeout,
                     deadline: Duration.seconds(2).asDefaultDeadline)
-                try file.addIndex(isFragmented: limits.isFragmented)
+                // A disk that takes what waits in memory is not stuck.
+                let onFlush = { [progress] in progress.update { $0.moved += 1 } }
+                try file.addIndex(isFragmented: limits.isFragmented, onFlush: onFlush)
+                if limits.isDurable { try file.claim.flush(isNew: true, onFlush) }
                 try await file.readBack(within: limits.stallTimeout)
                 queue.async { [self] in closed(file, nil) }
             } catch {

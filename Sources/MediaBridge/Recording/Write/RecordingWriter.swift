@@ -315,7 +315,7 @@ final class RecordingWriter: @unchecked Sendable {
             let file = try RecordingFile(
                 try claimNextName(unit), index: fileIndex, container: container, streams: streams,
                 tags: tags, wallTime: timeline.wallTime)
-            file.onFailure { [weak self, progress] error in
+            let onFailure: @Sendable (PipelineError) -> Void = { [weak self, progress] error in
                 // The error must not wait in the queue: the writer notices the failure at its next
                 // unit.
                 if progress.fail(error) {
@@ -323,7 +323,9 @@ final class RecordingWriter: @unchecked Sendable {
                     self?.onEnding()
                 }
             }
+            file.onFailure(onFailure)
             try file.open()
+            if limits.isDurable { file.flushRegularly(clock, onFailure) }
             self.file = file
             guardian.begin(fileIndex, hasPictures: streams[.video] != nil)
             fileIndex += 1

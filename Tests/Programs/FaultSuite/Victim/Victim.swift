@@ -42,6 +42,8 @@ struct Victim: Sendable {
             configuration.audio = order.hasSound ? AudioEncoding() : nil
         }
         configuration.stallTimeout = .seconds(order.stallTimeout)
+        configuration.isDurable = order.isDurable
+        if order.path.contains("%") { configuration.dates = .local }
         if order.waits { configuration.whenFull = .wait }
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
         if order.segment > 0 {

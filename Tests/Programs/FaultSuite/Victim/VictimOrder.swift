@@ -38,6 +38,7 @@ struct VictimOrder: Codable, Sendable {
     /// Bits per second; 0: the encoder's default quality.
     var bitrate = 0
     var stallTimeout = 10.0
+    var isDurable = false
     /// Bytes; negative: the default.
     var reserve = -1
     /// Maximum bytes per file, by RLIMIT_FSIZE; 0: unlimited.
