@@ -15,6 +15,13 @@ public func imbalance(
     return isOver && balance.waiting != 0 ? "\(what): unaccounted for: \(balance)" : nil
 }
 
+extension FrameBalance {
+    /// Whether no frame was counted twice. `false` indicates a defect in the code that counted.
+    public var isBalanced: Bool {
+        waiting >= 0 && delivered >= 0 && DropCause.allCases.allSatisfy { dropped[$0] >= 0 }
+    }
+}
+
 extension EngineStatistics {
     /// All counts of an engine that do not add up.
     public func imbalances(isOver: Bool = false) -> [String] {

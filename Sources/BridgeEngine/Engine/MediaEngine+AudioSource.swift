@@ -86,9 +86,6 @@ extension MediaEngine {
     /// source keeps running. Thread: any.
     nonisolated public func muteLocalAudio(_ isMuted: Bool) { audioTrack.isMuted = isMuted }
 
-    /// Whether ``muteLocalAudio(_:)`` has muted the engine. Thread: any.
-    nonisolated package var isLocalAudioMuted: Bool { audioTrack.isMuted }
-
     /// Sets the processors of the engine's own audio, from the next frame on; an empty list removes
     /// them. They process audio before all sinks and the channel, and are called on the thread that
     /// delivers the audio, one frame at a time. Thread: any.

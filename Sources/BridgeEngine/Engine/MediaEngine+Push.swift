@@ -30,9 +30,6 @@ extension MediaEngine {
         mainSlot.pushHost = host
     }
 
-    /// Whether push mode is on.
-    package var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
-
     /// Pushes one frame.
     ///
     /// - Returns: The outcome: ``FrameDisposition/notEnabled`` without push mode,
@@ -63,10 +60,6 @@ extension MediaEngine {
         pushes.refused.note(.notEnabled)
         return .notEnabled
     }
-
-    /// Pushes that were refused before they reached a track, by cause, since the engine was
-    /// created. Thread: any.
-    nonisolated package var refusedPushes: DropCounts { pushes.refused.all }
 
     // MARK: Tracks
 
@@ -178,9 +171,6 @@ extension MediaEngine {
         if isRunning { try await startAudio() }
     }
 
-    /// Whether pushed audio is enabled.
-    package var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
-
     /// Pushes audio. The samples are copied.
     ///
     /// Timestamps that show a gap or an overlap are trusted: silence is inserted or samples are cut
@@ -241,10 +231,6 @@ extension MediaEngine {
         audioPushes.refused.note(cause)
         return .dropped(cause)
     }
-
-    /// Audio pushes that were refused before they reached the engine, by cause, since the engine
-    /// was created. Thread: any.
-    nonisolated package var refusedAudioPushes: DropCounts { audioPushes.refused.all }
 
     // MARK: Internal
 

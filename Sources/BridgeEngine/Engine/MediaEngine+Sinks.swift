@@ -46,12 +46,6 @@ extension MediaEngine {
         try await addSink(makeHost(renderer, options), to: stream)
     }
 
-    /// Returns the renderer with this id, for ``VideoRendererReference/perform(_:)``; `nil` if
-    /// there is none.
-    package func videoRenderer(_ id: RendererID) -> VideoRendererReference? {
-        renderers[id].map { VideoRendererReference(host: $0.host) }
-    }
-
     /// Removes a renderer: its queued frames are rendered, then it is stopped and disposed of.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such renderer.
@@ -152,12 +146,6 @@ extension MediaEngine {
         try await addSink(makeAudioSinkHost(sink), to: stream)
     }
 
-    /// Returns the sink with this id, for ``AudioSinkReference/perform(_:)``; `nil` if there is
-    /// none.
-    package func audioSink(_ id: AudioSinkID) -> AudioSinkReference? {
-        audio.sinks[id].map { AudioSinkReference(host: $0.host) }
-    }
-
     /// Removes a sink: its queued frames are rendered, then it is stopped and disposed of.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
@@ -181,24 +169,6 @@ extension MediaEngine {
         let next: AudioSinkHost?
         if let sink { next = makeAudioSinkHost(sink) } else { next = nil }
         try await setSink(next, for: stream)
-    }
-}
-
-/// A reference to an audio sink that the engine owns.
-package struct AudioSinkReference: Sendable {
-    let host: AudioSinkHost
-
-    /// The id of the sink in its engine.
-    public var id: AudioSinkID { host.id }
-
-    /// Returns whether the reference is to this object.
-    public func refers(to sink: any AudioSink) -> Bool { ObjectIdentifier(sink) == host.identity }
-
-    /// Runs `body` with the sink, on the only thread that calls the sink, between two frames.
-    public func perform<R: Sendable>(
-        _ body: @Sendable (any AudioSink) throws -> R
-    ) async rethrows -> R {
-        try await host.perform(body)
     }
 }
 

@@ -99,9 +99,6 @@ public struct AudioFrame: Sendable {
         set { statedDuration = newValue }
     }
 
-    /// The running time at which the frame ends; `nil` if ``runningTime`` is.
-    package var endTime: MediaTime? { runningTime.map { $0 + duration } }
-
     // MARK: Parts
 
     /// Returns the frame without its first samples; its running time is later by their duration.

@@ -142,11 +142,6 @@ public struct FrameBalance: Equatable, Sendable {
     /// stopped.
     public var waiting: Int { offered - delivered - dropped.total }
 
-    /// Whether no frame was counted twice. `false` indicates a defect in the code that counted.
-    package var isBalanced: Bool {
-        waiting >= 0 && delivered >= 0 && DropCause.allCases.allSatisfy { dropped[$0] >= 0 }
-    }
-
     /// Adds the counts of two balances.
     package static func + (a: FrameBalance, b: FrameBalance) -> FrameBalance {
         FrameBalance(

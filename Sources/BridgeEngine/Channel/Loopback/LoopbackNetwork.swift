@@ -87,9 +87,6 @@ public final class LoopbackNetwork: ChannelTransport {
         }
     }
 
-    /// The names of the channels that have users, in no particular order.
-    package var channelNames: [String] { state.withLock { Array($0.channels.keys) } }
-
     /// Joins a channel.
     ///
     /// The receiver gets the users already in the channel, each followed by its tracks, before the

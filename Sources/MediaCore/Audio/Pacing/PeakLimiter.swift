@@ -8,15 +8,13 @@
 package struct PeakLimiter: Sendable {
     private let channels: Int
     private let sampleRate: Int
-    private var gain: Float = 1
+    /// The gain applied to the last sample; 1 means unchanged.
+    package private(set) var gain: Float = 1
 
     package init(sampleRate: Int, channels: Int) {
         self.sampleRate = max(1, sampleRate)
         self.channels = max(1, channels)
     }
-
-    /// The gain applied to the last sample; 1 means unchanged.
-    package var currentGain: Double { Double(gain) }
 
     /// Limits a block of interleaved samples in place to the range from -1 to 1. Samples that are
     /// not finite become zero.

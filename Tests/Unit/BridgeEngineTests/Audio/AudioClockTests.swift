@@ -14,7 +14,7 @@ struct AudioClockTests {
         init(_ now: @escaping @Sendable () -> MediaTime) { self.now = now }
 
         func process(_ frame: consuming AudioFrame) throws -> AudioFrame? {
-            let end = frame.endTime ?? .zero
+            let end = frame.runningTime.map { $0 + frame.duration } ?? .zero
             seen.withLock { $0.append(now() - end) }
             return frame
         }

@@ -35,13 +35,13 @@ import Testing
         var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
         var loud = [Float](repeating: 4, count: 960)
         limiter.limit(&loud)
-        #expect(limiter.currentGain == 0.25)
+        #expect(limiter.gain == 0.25)
         var quiet = [Float](repeating: 0.1, count: 960)
         for _ in 0..<100 {
             quiet = [Float](repeating: 0.1, count: 960)
             limiter.limit(&quiet)
         }
-        #expect(limiter.currentGain == 1)
+        #expect(limiter.gain == 1)
         #expect(quiet.allSatisfy { $0 == 0.1 })
     }
 

@@ -33,6 +33,17 @@ extension MediaEngine {
             within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
     }
 
+    func videoRenderer(_ id: RendererID) -> VideoSinkHost? { renderers[id]?.host }
+    func audioSink(_ id: AudioSinkID) -> AudioSinkHost? { audio.sinks[id]?.host }
+
+    nonisolated var isLocalAudioMuted: Bool { audioTrack.isMuted }
+    var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
+    var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
+
+    /// Pushes that were refused before they reached a track.
+    nonisolated var refusedPushes: DropCounts { pushes.refused.all }
+    nonisolated var refusedAudioPushes: DropCounts { audioPushes.refused.all }
+
     /// The time of the engine's backend.
     nonisolated var time: VirtualTimeline {
         guard let time = clock.timeline as? VirtualTimeline else { preconditionFailure() }
@@ -78,4 +89,9 @@ extension [EngineEvent] {
             }
         }
     }
+}
+
+extension LoopbackNetwork {
+    /// The names of the channels that have members.
+    var channelNames: [String] { state.withLock { Array($0.channels.keys) } }
 }

@@ -1,8 +1,9 @@
-import BridgeEngine
 import MediaCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import BridgeEngine
 
 /// What a program's own classes do not need to be, and how they are accessed.
 @Suite(.hangGuard, .balanced)
@@ -48,7 +49,7 @@ struct OwnClassesTests {
         #expect(await reference.perform { $0 is ScriptedSink })
         let soundID = try await engine.addAudioSink(sound, to: .local)
         let ear = try #require(await engine.audioSink(soundID))
-        #expect(ear.refers(to: sound))
+        #expect(ear.identity == ObjectIdentifier(sound))
         #expect(await ear.perform { $0 is SoundCollector })
         try await engine.removeVideoRenderer(id)
         try await engine.removeAudioSink(soundID)

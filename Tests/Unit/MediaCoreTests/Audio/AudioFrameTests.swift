@@ -16,7 +16,7 @@ import Testing
         let frame = try ramp(800, at: MediaTime(seconds: 1))
         #expect(frame.sampleCount == 800)
         #expect(frame.duration == MediaTime(seconds: 0.1))
-        #expect(frame.endTime == MediaTime(seconds: 1.1))
+        #expect(frame.runningTime.map { $0 + frame.duration } == MediaTime(seconds: 1.1))
     }
 
     @Test func partsShareTheMemoryAndKeepTheTime() throws {
