@@ -56,9 +56,8 @@ final class Publisher: Sendable {
             }
             guard isUsable else {
                 sender.meter.offered.note(.unit(unit))
-                sender.meter.drops.note(.needsKeyFrame)
                 if isNew { onKeyFrameNeeded() }
-                return .dropped(.needsKeyFrame)
+                return sender.meter.drops.refuse(.needsKeyFrame)
             }
             sender.sendsUnitsOfSource.store(true, ordering: .relaxed)
             return sender.consume(unit)

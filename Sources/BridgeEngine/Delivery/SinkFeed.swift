@@ -80,8 +80,7 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         meter.offered.note(item.frame)
         let references = item.frame.unitReferences
         if let references, !chain.withLock({ $0.admits(references) }) {
-            meter.drops.note(.needsKeyFrame)
-            return .dropped(.needsKeyFrame)
+            return meter.drops.refuse(.needsKeyFrame)
         }
         if renderAtOnce(item) { return .accepted }
         switch references == nil ? mailbox.post(item, whenFull: policy) : postUnit(item) {
@@ -92,12 +91,10 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         case .full:
             lose(references)
             if case .wait = policy { busy.giveUp() }
-            meter.drops.note(.queueFull)
-            return .queueFull
+            return meter.drops.refuse(.queueFull)
         case .closed:
             lose(references)
-            meter.drops.note(.notStarted)
-            return .notStarted
+            return meter.drops.refuse(.notStarted)
         }
     }
 

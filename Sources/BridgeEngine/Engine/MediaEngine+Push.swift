@@ -39,7 +39,7 @@ extension MediaEngine {
     nonisolated public func pushExternalVideoFrame(
         _ frame: ExternalVideoFrame, track: TrackID = .main
     ) -> FrameDisposition {
-        pushes[track]?.push(frame) ?? refuse()
+        pushes[track]?.push(frame) ?? pushes.refused.refuse(.notEnabled)
     }
 
     /// Pushes one encoded access unit, in decoding order. Receivers that take units, such as a
@@ -53,12 +53,7 @@ extension MediaEngine {
     nonisolated public func pushExternalEncodedVideoFrame(
         _ unit: EncodedVideoFrame, track: TrackID = .main
     ) -> FrameDisposition {
-        pushes[track]?.push(unit) ?? refuse()
-    }
-
-    nonisolated private func refuse() -> FrameDisposition {
-        pushes.refused.note(.notEnabled)
-        return .notEnabled
+        pushes[track]?.push(unit) ?? pushes.refused.refuse(.notEnabled)
     }
 
     // MARK: Tracks
@@ -191,10 +186,12 @@ extension MediaEngine {
     nonisolated public func pushExternalAudioFrame(
         rawData: UnsafeRawPointer, samples: Int, timestamp: MediaTime?
     ) -> FrameDisposition {
-        guard let source = audioPushes.source else { return refuseAudio(.notEnabled) }
+        guard let source = audioPushes.source else {
+            return audioPushes.refused.refuse(.notEnabled)
+        }
         let (count, isTooMuch) = samples.multipliedReportingOverflow(
             by: source.format.sampleStride)
-        guard samples > 0, !isTooMuch else { return source.refuse(.badSize) }
+        guard samples > 0, !isTooMuch else { return audioPushes.refused.refuse(.badSize) }
         return source.push(UnsafeRawBufferPointer(start: rawData, count: count), time: timestamp)
     }
 
@@ -215,7 +212,9 @@ extension MediaEngine {
     nonisolated public func pushExternalAudioFrame(
         _ samples: [Int16], timestamp: MediaTime?
     ) -> FrameDisposition {
-        guard let source = audioPushes.source else { return refuseAudio(.notEnabled) }
+        guard let source = audioPushes.source else {
+            return audioPushes.refused.refuse(.notEnabled)
+        }
         return samples.withUnsafeBytes { source.push($0, time: timestamp) }
     }
 
@@ -224,12 +223,7 @@ extension MediaEngine {
     /// - Returns: ``FrameDisposition/badFormat`` for a format other than the one that was enabled.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(_ frame: AudioFrame) -> FrameDisposition {
-        audioPushes.source?.push(frame) ?? refuseAudio(.notEnabled)
-    }
-
-    nonisolated private func refuseAudio(_ cause: DropCause) -> FrameDisposition {
-        audioPushes.refused.note(cause)
-        return .dropped(cause)
+        audioPushes.source?.push(frame) ?? audioPushes.refused.refuse(.notEnabled)
     }
 
     // MARK: Internal

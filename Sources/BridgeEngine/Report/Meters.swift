@@ -94,6 +94,12 @@ final class DropMeter: Sendable {
         CountWatch.noteCount()
     }
 
+    /// Counts a frame that is refused, and returns the outcome.
+    func refuse(_ cause: DropCause) -> FrameDisposition {
+        note(cause)
+        return .dropped(cause)
+    }
+
     var all: DropCounts { counts.withLock { $0 } }
 }
 

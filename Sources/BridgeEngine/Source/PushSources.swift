@@ -25,28 +25,22 @@ final class PushVideoSource: VideoSource, Sendable {
     // MARK: Pushing
 
     func push(_ frame: ExternalVideoFrame) -> FrameDisposition {
-        guard let consumer else { return refuse(.notStarted) }
+        guard let consumer else { return refused.refuse(.notStarted) }
         switch kind {
-        case .encoded: return refuse(.wrongBufferType)
-        case .bytes where frame.format == .pixelBuffer: return refuse(.wrongBufferType)
-        case .pixelBuffers where frame.format != .pixelBuffer: return refuse(.wrongBufferType)
-        default: break
+        case .bytes where frame.format != .pixelBuffer: break
+        case .pixelBuffers where frame.format == .pixelBuffer: break
+        default: return refused.refuse(.wrongBufferType)
         }
         switch frame.made(now: clock.now) {
         case .success(let made): return consumer.consume(made)
-        case .failure(let refusal): return refuse(refusal.cause)
+        case .failure(let refusal): return refused.refuse(refusal.cause)
         }
     }
 
-    private func refuse(_ cause: DropCause) -> FrameDisposition {
-        refused.note(cause)
-        return .dropped(cause)
-    }
-
     func push(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard kind == .encoded else { return refuse(.wrongBufferType) }
-        guard unit.byteCount > 0 else { return refuse(.badSize) }
-        guard let consumer else { return refuse(.notStarted) }
+        guard kind == .encoded else { return refused.refuse(.wrongBufferType) }
+        guard unit.byteCount > 0 else { return refused.refuse(.badSize) }
+        guard let consumer else { return refused.refuse(.notStarted) }
         var unit = unit
         if unit.runningTime == nil { unit.runningTime = clock.now }
         return consumer.consume(unit)
@@ -101,25 +95,20 @@ final class PushAudioSource: AudioSource, Sendable {
     }
 
     func push(_ bytes: UnsafeRawBufferPointer, time: MediaTime?) -> FrameDisposition {
-        guard let consumer else { return refuse(.notStarted) }
+        guard let consumer else { return refused.refuse(.notStarted) }
         guard !bytes.isEmpty, bytes.count.isMultiple(of: format.sampleStride) else {
-            return refuse(.badSize)
+            return refused.refuse(.badSize)
         }
         guard let storage = try? MemoryAudioStorage(copying: bytes, format: format) else {
-            return refuse(.failed)
+            return refused.refuse(.failed)
         }
         return consumer.consume(AudioFrame(storage, runningTime: time))
     }
 
     func push(_ frame: AudioFrame) -> FrameDisposition {
-        guard let consumer else { return refuse(.notStarted) }
-        guard frame.format == format else { return refuse(.badFormat) }
+        guard let consumer else { return refused.refuse(.notStarted) }
+        guard frame.format == format else { return refused.refuse(.badFormat) }
         return consumer.consume(frame)
-    }
-
-    func refuse(_ cause: DropCause) -> FrameDisposition {
-        refused.note(cause)
-        return .dropped(cause)
     }
 
     // MARK: AudioSource

@@ -245,7 +245,7 @@ final class ProcessingStage: VideoFrameConsumer {
     }
 
     private func post(_ frame: VideoFrame) -> FrameDisposition {
-        guard let line = state.withLock({ $0.line }) else { return refuse(.notStarted) }
+        guard let line = state.withLock({ $0.line }) else { return meter.drops.refuse(.notStarted) }
         let full: Mailbox<VideoFrame>.WhenFull =
             clock.isOffline ? .wait(atMost: queueTimeout) : .evictOldest
         switch line.mailbox.post(frame, whenFull: full) {
@@ -253,16 +253,12 @@ final class ProcessingStage: VideoFrameConsumer {
         case .takenForOldest:
             meter.drops.note(.evicted)
             return .accepted
-        case .full: return refuse(.queueFull)
+        case .full: return meter.drops.refuse(.queueFull)
         case .closed:
             // The line was closed; if another has replaced it, the frame goes to that one.
-            return state.withLock { $0.line } === line ? refuse(.notStarted) : post(frame)
+            return state.withLock { $0.line } === line
+                ? meter.drops.refuse(.notStarted) : post(frame)
         }
-    }
-
-    private func refuse(_ cause: DropCause) -> FrameDisposition {
-        meter.drops.note(cause)
-        return .dropped(cause)
     }
 
     // MARK: Lines

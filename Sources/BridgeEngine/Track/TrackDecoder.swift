@@ -78,13 +78,13 @@ final class TrackDecoder: Sendable {
         }
         if isNew { units.open() }
         if tells { onKeyFrameNeeded() }
-        if let refusal { return drop(refusal) }
+        if let refusal { return drops.refuse(refusal) }
         switch units.post(unit, whenFull: .wait(atMost: clock.isOffline ? queueTimeout : .zero)) {
         case .taken, .takenForOldest: return .accepted
         case .full:
             if state.withLock({ $0.entered.lose() }) { onKeyFrameNeeded() }
-            return drop(.queueFull)
-        case .closed: return drop(.notStarted)
+            return drops.refuse(.queueFull)
+        case .closed: return drops.refuse(.notStarted)
         }
     }
 
@@ -176,11 +176,6 @@ final class TrackDecoder: Sendable {
     private func lose(_ cause: DropCause) {
         drops.note(cause)
         if state.withLock({ $0.decoded.lose() }) { onKeyFrameNeeded() }
-    }
-
-    private func drop(_ cause: DropCause) -> FrameDisposition {
-        drops.note(cause)
-        return .dropped(cause)
     }
 
     private func release() {
