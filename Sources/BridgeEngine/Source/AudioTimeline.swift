@@ -81,11 +81,9 @@ struct AudioTimeline: SourceTiming {
             drift = ClockDrift()
         }
         lateSince = nil
-        shift =
-            shift
-            + drift.correction(
-                now - (captured + shift), at: now, ahead: Self.ownSlack, behind: Self.liveSlack,
-                usual: latency)
+        let slack = ClockDrift.Slack(
+            ahead: Self.ownSlack, behind: Self.liveSlack, latency: latency)
+        shift = shift + drift.correction(now - (captured + shift), at: now, slack)
         offset = shift
         return .due(captured + shift, latency: latency, waits: false)
     }
@@ -103,8 +101,8 @@ struct AudioTimeline: SourceTiming {
             drift = ClockDrift()
             return reset(at: start, for: time, base)
         }
-        let correction = drift.correction(
-            now - due, at: now, ahead: Self.ownSlack, behind: Self.ownSlack)
+        let slack = ClockDrift.Slack(ahead: Self.ownSlack, behind: Self.ownSlack)
+        let correction = drift.correction(now - due, at: now, slack)
         return correction == .zero ? due : reset(at: due + correction, for: time, base)
     }
 
@@ -138,8 +136,19 @@ struct AudioTimeline: SourceTiming {
 /// The lateness of single frames varies with the load; the lateness of the most punctual frame
 /// within a second shows the clock.
 struct ClockDrift {
+    /// How far the most punctual frame of a second may be off without counting as drift.
+    struct Slack {
+        /// The tolerance for a clock that runs ahead.
+        let ahead: MediaTime
+        /// The tolerance for a clock that falls behind.
+        let behind: MediaTime
+        /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
+        /// which only the arrival times of its frames are known.
+        var latency: MediaTime?
+    }
     /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
     private var reference: MediaTime?
+    /// The beginning of the present window, and the frames in it.
     private var since: MediaTime?
     private var least = MediaTime.zero
     private var count = 0
@@ -150,18 +159,16 @@ struct ClockDrift {
     private static let leastFrames = 8
     private static let longestWindow = MediaTime(seconds: 8)
 
+    /// - Parameter reference: The expected lateness of the most punctual frame; `nil` to measure
+    ///   it.
+    init(reference: MediaTime? = nil) { self.reference = reference }
+
     /// Measures one frame.
     ///
-    /// - Parameters:
-    ///   - lateness: The time between the frame's timestamp and its arrival.
-    ///   - ahead: How much smaller than at the beginning the lateness may be without counting as
-    ///     drift.
-    ///   - behind: How much larger it may be.
-    ///   - usual: The minimum lateness to expect; `nil` if it is not known.
+    /// - Parameter lateness: The time between the frame's timestamp and its arrival.
     /// - Returns: The value to add to the timestamps from now on.
     mutating func correction(
-        _ lateness: MediaTime, at now: MediaTime, ahead: MediaTime, behind: MediaTime,
-        usual: MediaTime? = nil
+        _ lateness: MediaTime, at now: MediaTime, _ slack: Slack
     ) -> MediaTime {
         least = count == 0 ? lateness : min(least, lateness)
         count += 1
@@ -172,16 +179,16 @@ struct ClockDrift {
         else { return .zero }
         let least = self.least
         (since, count) = (nil, 0)
-        guard let usual else {
+        guard let latency = slack.latency else {
             let drift = least - (reference ?? least)
             reference = reference ?? least
-            return drift > behind || .zero - drift > ahead ? drift : .zero
+            return drift > slack.behind || .zero - drift > slack.ahead ? drift : .zero
         }
         let known = reference ?? max(.zero, least)
         reference = known
-        let most = max(known, usual) + behind
+        let most = max(known, latency) + slack.behind
         if least > most { return least - most }
         // A frame cannot arrive before it was captured.
-        return .zero - least > ahead ? least : .zero
+        return .zero - least > slack.ahead ? least : .zero
     }
 }

@@ -111,7 +111,7 @@ struct SourceClock: SourceTiming {
         }
         if isAnew { shift = SteeredShift(moment.now - latency - captured) }
         (backwards, lateSince) = (Run(), nil)
-        let slack = SteeredShift.Slack(
+        let slack = ClockDrift.Slack(
             ahead: Self.ownSlack, behind: Self.liveSlack, latency: latency)
         let due = shift.apply(
             to: captured, after: lastOfSource, now: moment.now, slack, notBefore: moment.last)
@@ -169,8 +169,7 @@ struct SourceClock: SourceTiming {
         if mayJump, !Self.isNear(time + shift.present, now) {
             shift = SteeredShift(now - time, reference: .zero)
         }
-        let slack = SteeredShift.Slack(
-            ahead: Self.ownSlack, behind: Self.ownSlack, latency: nil)
+        let slack = ClockDrift.Slack(ahead: Self.ownSlack, behind: Self.ownSlack)
         let due = shift.apply(to: time, after: previous, now: now, slack, notBefore: last)
         self.shift = shift
         return due
@@ -245,35 +244,12 @@ struct SourceTimeline {
 
 /// The offset from a source's timestamps to the engine's running time. It follows a source's clock
 /// that runs slow or fast in steps too small to see, and resulting timestamps never go backwards.
-///
-/// The lateness of single frames varies with the load; the lateness of the most punctual frame
-/// shows the clock. Used under the lock of its track.
+/// Used under the lock of its track.
 struct SteeredShift {
-    /// How far the most punctual frame of a second may be off before the offset is adjusted.
-    struct Slack {
-        /// The tolerance for a clock that runs ahead.
-        let ahead: MediaTime
-        /// The tolerance for a clock that falls behind.
-        let behind: MediaTime
-        /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
-        /// which only the arrival times of its frames are known.
-        let latency: MediaTime?
-    }
     /// The current offset, which approaches ``target``.
     private(set) var present: MediaTime
     private var target: MediaTime
-    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
-    private var reference: MediaTime?
-    private var window = Window()
-
-    private struct Window {
-        var since: MediaTime?
-        var count = 0
-        var least = MediaTime.zero
-    }
-    private static let window = MediaTime(seconds: 1)
-    /// With fewer frames the result reflects the load more than the clock.
-    private static let leastFrames = 8
+    private var drift: ClockDrift
     /// The minimum interval between two frames: parsers and muxers lose one of two frames with the
     /// same timestamp.
     static let leastStep = MediaTime(seconds: 0.001)
@@ -284,7 +260,7 @@ struct SteeredShift {
     ///   it.
     init(_ shift: MediaTime, reference: MediaTime? = nil) {
         (present, target) = (shift, shift)
-        self.reference = reference
+        drift = ClockDrift(reference: reference)
     }
 
     /// Returns the engine's time of a frame.
@@ -296,10 +272,10 @@ struct SteeredShift {
     ///     source would be earlier, it follows that frame at the minimum interval, and later frames
     ///     return to their own times.
     mutating func apply(
-        to time: MediaTime, after previous: MediaTime?, now: MediaTime, _ slack: Slack,
-        notBefore last: MediaTime?
+        to time: MediaTime, after previous: MediaTime?, now: MediaTime,
+        _ slack: ClockDrift.Slack, notBefore last: MediaTime?
     ) -> MediaTime {
-        observe(now - (time + target), now, slack)
+        target = target + drift.correction(now - (time + target), at: now, slack)
         approach(in: max(.zero, previous.map { time - $0 } ?? .zero))
         let limit = max(now, last ?? now)
         if present > target, time + present > limit { present = max(target, limit - time) }
@@ -318,31 +294,6 @@ struct SteeredShift {
         } else {
             let isFar = .zero - gap > Self.far
             present = present - min(.zero - gap, elapsed.divided(by: isFar ? 2 : 10))
-        }
-    }
-
-    private mutating func observe(_ lateness: MediaTime, _ now: MediaTime, _ slack: Slack) {
-        window.least = window.count == 0 ? lateness : min(window.least, lateness)
-        window.count += 1
-        guard let since = window.since else {
-            window.since = now
-            return
-        }
-        guard now - since >= Self.window, window.count >= Self.leastFrames else { return }
-        let least = window.least
-        window = Window()
-        if let latency = slack.latency {
-            let usual = reference ?? max(.zero, least)
-            reference = usual
-            let most = max(usual, latency) + slack.behind
-            if least > most { target = target + (least - most) }
-            // A frame cannot arrive before it was captured.
-            if .zero - least > slack.ahead { target = target + least }
-        } else {
-            let usual = reference ?? least
-            reference = usual
-            let drift = least - usual
-            if drift > slack.behind || .zero - drift > slack.ahead { target = target + drift }
         }
     }
 }
