@@ -169,8 +169,7 @@ extension MediaEngine {
     /// Called by ``shutDown()``.
     func shutDownAudio() async {
         disableAudioPush()
-        pulls.enable(nil)
-        if audio.pulled != nil { remote.audio.mixer.end() }
+        if pulled.exchange(nil) != nil { remote.audio.mixer.end() }
         audio = AudioState()
         audioSlot = SourceSlot(audioTrack)
     }
@@ -199,8 +198,6 @@ struct AudioState {
     var encoder = AudioEncoderConfiguration()
     /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
     var playback: Heartbeat?
-    /// The format of pulled audio; `nil` if pulling is not enabled.
-    var pulled: AudioFormat?
 }
 
 /// The audio stream that a sink receives.

@@ -14,20 +14,17 @@ extension MediaEngine {
         let format = try Self.externalFormat(sampleRate, channels)
         try await enter()
         defer { leave() }
-        if audio.pulled != nil { remote.audio.mixer.end() }
+        if pulled.withLock({ $0 }) != nil { remote.audio.mixer.end() }
         stopPlayback()
-        audio.pulled = format
         remote.audio.mixer.begin(Self.mixFormat(format))
-        pulls.enable(format)
+        pulled.withLock { $0 = format }
     }
 
     /// Disables pulling; the playback sinks get audio again.
     public func disableExternalAudioSink() async throws(EngineError) {
         try await enter()
         defer { leave() }
-        guard audio.pulled != nil else { return }
-        pulls.enable(nil)
-        audio.pulled = nil
+        guard pulled.exchange(nil) != nil else { return }
         remote.audio.mixer.end()
         updatePlayback()
     }
@@ -45,7 +42,7 @@ extension MediaEngine {
     /// - Returns: That many bytes; `nil` unless ``enableExternalAudioSink(sampleRate:channels:)``
     ///   was called. Thread: any, one call at a time.
     nonisolated public func pullPlaybackAudioFrame(length: Int) -> [UInt8]? {
-        guard let format = pulls.format else { return nil }
+        guard let format = pulled.withLock({ $0 }) else { return nil }
         let samples = max(0, length) / format.sampleStride * format.channels
         return [UInt8](unsafeUninitializedCapacity: samples * 2) { bytes, count in
             remote.audio.mixer.pull(samples) { index, sample in
@@ -77,7 +74,7 @@ extension MediaEngine {
     /// mixing.
     func updatePlayback() {
         let isWanted =
-            membership != nil && audio.pulled == nil
+            membership != nil && pulled.withLock { $0 } == nil
             && audio.sinks.values.contains { $0.stream == .playback }
         guard isWanted else { return stopPlayback() }
         guard audio.playback == nil else { return }

@@ -1,5 +1,6 @@
 package import MediaBasics
 public import MediaCore
+internal import Synchronization
 
 /// The engine of an RTC program: a video source, audio, any number of renderers and sinks, preview
 /// and channel.
@@ -45,7 +46,8 @@ public actor MediaEngine {
     /// The path of the engine's own audio.
     nonisolated let audioTrack: AudioTrack
     nonisolated let audioPushes = AudioPushSource()
-    nonisolated let pulls = PlaybackPullFormat()
+    /// The format in which the program pulls audio; `nil` if pulling is not enabled.
+    nonisolated let pulled = Mutex<AudioFormat?>(nil)
     /// The mix of all users, for the playback sinks.
     nonisolated let mixed = AudioStream()
     nonisolated let playbackQueue = SerialQueue(label: "mediabridge.playback")

@@ -305,13 +305,3 @@ final class PlaybackPace: Sendable {
         }
     }
 }
-
-/// The format in which the program pulls, readable without waiting for the engine.
-final class PlaybackPullFormat: Sendable {
-    private let present = Mutex<AudioFormat?>(nil)
-
-    /// `nil` if pulling is not enabled.
-    var format: AudioFormat? { present.withLock { $0 } }
-
-    func enable(_ format: AudioFormat?) { present.withLock { $0 = format } }
-}
