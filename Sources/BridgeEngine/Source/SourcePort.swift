@@ -213,22 +213,6 @@ extension SourcePort where Media == VideoMedia {
     }
 
     @discardableResult
-    func consumeRawData(
-        _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,
-        size: VideoSize, rotation: VideoRotation
-    ) -> FrameDisposition {
-        guard size.isValid else { return refuse(.badSize, size) }
-        guard let planes = try? format.packedPlanes(size) else {
-            return refuse(.badFormat, size)
-        }
-        let bytes = UnsafeRawBufferPointer(
-            start: rawData, count: VideoPixelFormat.byteCount(of: planes))
-        return consume(
-            RawPicture(unsafe: bytes, format: format, size: size), withTimestamp: time,
-            rotation: rotation)
-    }
-
-    @discardableResult
     func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {

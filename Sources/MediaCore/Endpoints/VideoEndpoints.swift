@@ -130,9 +130,8 @@ extension VideoFrameConsumer {
         _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition {
-        guard size.isValid else { return .badSize }
-        guard let planes = try? format.packedPlanes(size) else { return .badFormat }
-        let count = VideoPixelFormat.byteCount(of: planes)
+        // `consume(_:withTimestamp:rotation:)` refuses a size or format without planes.
+        let count = (try? format.packedPlanes(size)).map(VideoPixelFormat.byteCount) ?? 0
         return consume(
             RawPicture(
                 unsafe: UnsafeRawBufferPointer(start: rawData, count: count), format: format,
