@@ -64,7 +64,7 @@ final class MediaSample: Sendable {
 // MARK: Encoded frames
 
 /// A buffer of a pipeline as the memory of a unit: no byte is copied.
-extension MediaSample: EncodedVideoStorage {
+extension MediaSample: EncodedStorage {
     var byteCount: Int { buffer.byteCount }
 
     var codecData: [UInt8]? { caps.codecData }

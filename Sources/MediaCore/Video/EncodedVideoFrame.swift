@@ -10,7 +10,7 @@ public struct EncodedVideoFrame: Sendable {
     public var codec: VideoCodec { didSet { parsed = ParsedReferences() } }
 
     /// The memory that holds the bytes.
-    package var storage: any EncodedVideoStorage { didSet { parsed = ParsedReferences() } }
+    package var storage: any EncodedStorage { didSet { parsed = ParsedReferences() } }
 
     /// What the bytes say about references. Shared by all copies, so that the bytes are parsed once.
     private var parsed = ParsedReferences()
@@ -36,7 +36,7 @@ public struct EncodedVideoFrame: Sendable {
 
     /// Creates a unit from a storage. Its bytes are not checked here.
     package init(
-        _ codec: VideoCodec, _ storage: any EncodedVideoStorage, runningTime: MediaTime?,
+        _ codec: VideoCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
         decodingTime: MediaTime? = nil, duration: MediaTime? = nil, rotation: VideoRotation = .none,
         liveTiming: LiveTiming? = nil
     ) {
@@ -279,17 +279,14 @@ package protocol EncodedStorage: AnyObject, Sendable {
     /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
     var codecData: [UInt8]? { get }
 
-    /// Maps the bytes, calls `body` once and unmaps them.
-    func read(_ body: (UnsafeRawBufferPointer) -> Void) throws(FrameError)
-}
-
-/// The memory behind an ``EncodedVideoFrame``.
-package protocol EncodedVideoStorage: EncodedStorage {
-    /// The size of the picture; `nil` if only the bytes contain it.
+    /// The size of the picture; `nil` for audio, and if only the bytes contain it.
     var size: VideoSize? { get }
 
     /// Whether decoding may begin with the unit; `nil` if only the bytes show it.
     var isKeyFrame: Bool? { get }
+
+    /// Maps the bytes, calls `body` once and unmaps them.
+    func read(_ body: (UnsafeRawBufferPointer) -> Void) throws(FrameError)
 }
 
 extension EncodedStorage {
@@ -308,7 +305,7 @@ extension EncodedStorage {
 }
 
 /// Bytes of the program.
-final class MemoryEncodedStorage: EncodedVideoStorage {
+final class MemoryEncodedStorage: EncodedStorage {
     private let bytes: [UInt8]
     let codecData: [UInt8]?
 

@@ -29,7 +29,7 @@ struct UnitParsingTests {
     }
 
     /// Bytes that count how often they are read.
-    private final class CountedStorage: EncodedVideoStorage {
+    private final class CountedStorage: EncodedStorage {
         let reads = Atomic<Int>(0)
         private let bytes: [UInt8]
 
