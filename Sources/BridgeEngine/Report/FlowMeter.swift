@@ -32,12 +32,6 @@ final class FlowMeter<Media: CountedMedia>: Sendable {
         balance.offered = offered.frames
         return balance
     }
-
-    /// Counts a frame that arrives and is delivered immediately.
-    func pass(_ frame: borrowing Media.Frame) {
-        offered.note(frame)
-        delivered.note()
-    }
 }
 
 extension FlowMeter where Media == VideoMedia {

@@ -222,8 +222,10 @@ extension LoopbackNetwork {
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
     public func cut(_ user: UserID, inChannel name: String) -> Bool {
+        guard let (channel, slot, _) = find(user, inChannel: name) else { return false }
         let cause = EngineError(.unreachable, message: "the connection of \(user) was cut")
-        return perform(on: user, inChannel: name) { $0.cut($1, because: cause) } != nil
+        channel.perform { $0.cut(slot, because: cause) }
+        return true
     }
 
     /// Restores a user's connection. A network that verifies tokens requests one first.
@@ -283,13 +285,6 @@ extension LoopbackNetwork {
             }
         }
         return found.map { (channel, $0.0, $0.1) }
-    }
-
-    private func perform(
-        on user: UserID, inChannel name: String, _ body: (inout LoopbackRoster, Int) -> Void
-    ) -> Void? {
-        guard let (channel, slot, _) = find(user, inChannel: name) else { return nil }
-        return channel.perform { body(&$0, slot) }
     }
 
     /// Requests another token before the current one expires, and removes a user without a valid
