@@ -213,18 +213,12 @@ enum SharedLimit {
 
     /// - Parameter limits: The limits of the viewers that have one.
     static func combined(_ limits: [VideoLimit]) -> VideoLimit {
-        var combined = VideoLimit()
+        var combined = VideoLimit(covering: limits)
         let rates = limits.compactMap(\.bitRate).sorted()
         if let lowest = rates.first {
             let median = rates[(rates.count - 1) / 2]
             combined.bitRate = max(lowest, median / 2, minimum)
         }
-        let sizes = limits.compactMap(\.size)
-        if sizes.count == limits.count {
-            combined.size = sizes.max { $0.width * $0.height < $1.width * $1.height }
-        }
-        let frameRates = limits.compactMap(\.frameRate)
-        if frameRates.count == limits.count { combined.frameRate = frameRates.max() }
         return combined
     }
 

@@ -354,6 +354,17 @@ public struct VideoLimit: Equatable, Sendable, CustomStringConvertible {
     /// Creates a limit that allows everything.
     public init() {}
 
+    /// Creates the smallest limit of size and frame rate that keeps to none of several receivers'
+    /// limits: a size or rate that one receiver does not limit is not limited.
+    package init(covering limits: [VideoLimit]) {
+        let sizes = limits.compactMap(\.size)
+        if sizes.count == limits.count {
+            size = sizes.max { $0.width * $0.height < $1.width * $1.height }
+        }
+        let frameRates = limits.compactMap(\.frameRate)
+        if frameRates.count == limits.count { frameRate = frameRates.max() }
+    }
+
     /// The parts that are limited; `no limit` if none is.
     public var description: String {
         let parts = [

@@ -156,16 +156,7 @@ struct LoopbackRoster {
         let demands = place.routes.compactMap {
             places[$0.slot]?.demand(track, of: place.member.user)
         }
-        var limit = VideoLimit()
-        if !demands.isEmpty {
-            // A size or rate that one member wants without a limit is not limited.
-            let sizes = demands.compactMap(\.size)
-            let rates = demands.compactMap(\.frameRate)
-            if sizes.count == demands.count {
-                limit.size = sizes.max { $0.width * $0.height < $1.width * $1.height }
-            }
-            if rates.count == demands.count { limit.frameRate = rates.max() }
-        }
+        var limit = VideoLimit(covering: demands)
         limit.bitRate = impairment?.bitRate.map { $0 / 10 * 9 }
         let isSending = !demands.isEmpty && !entry.isMuted && place.outage == nil
         places[slot]?.publications[index].isSending = isSending
