@@ -66,7 +66,7 @@ public actor MediaEngine {
     var holds: Set<Hold> = []
     /// The custom tracks and the main one by id.
     var slots: [TrackID: SourceSlot<VideoMedia>]
-    var mainSlot: SourceSlot<VideoMedia>
+    var mainSlot: SourceSlot<VideoMedia> { slots[.main]! }  // never removed
     var audioSlot: SourceSlot<AudioMedia>
     var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
     var membership: (any ChannelMembership)?
@@ -120,8 +120,7 @@ public actor MediaEngine {
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
         ) { relay.post($0, of: .main) }
         audioTrack = AudioTrack(clock: clock, events: hub) { relay.post($0, of: .main) }
-        mainSlot = SourceSlot(mainTrack)
-        slots = [.main: mainSlot]
+        slots = [.main: SourceSlot(mainTrack)]
         audioSlot = SourceSlot(audioTrack)
         relay.engine = self
     }
@@ -225,8 +224,7 @@ public actor MediaEngine {
         renderers = [:]
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
-        mainSlot = SourceSlot(mainTrack)
-        slots = [.main: mainSlot]
+        slots = [.main: SourceSlot(mainTrack)]
         await shutDownAudio()
         stopHeartbeat()
         isShutDown = true

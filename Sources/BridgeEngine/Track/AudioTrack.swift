@@ -158,10 +158,7 @@ final class AudioProcessing: Sendable {
     func set(_ next: sending [any AudioProcessor]) {
         let next = next.map { Hosted(processor: $0) }
         // The previous processors are released outside the lock.
-        _ = processors.withLock { processors in
-            defer { processors = next }
-            return processors
-        }
+        _ = processors.exchange(next)
     }
 
     /// Runs the processors on a frame.

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
 
@@ -127,12 +128,7 @@ final class LocalTrack: Sendable {
     }
 
     /// Stores the last frame that was passed on. The previous one is released outside the lock.
-    func keep(_ frame: VideoFrame?) {
-        _ = lastFrame.withLock { last in
-            defer { last = frame }
-            return last
-        }
-    }
+    func keep(_ frame: VideoFrame?) { _ = lastFrame.exchange(frame) }
 
     // MARK: Fallback
 

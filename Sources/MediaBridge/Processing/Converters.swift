@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// Converts frames with GStreamer's own converters, on the caller's thread.
@@ -214,10 +215,7 @@ final class SoundConverter: AudioConverter {
             elements: try ElementChain("audioconvert ! audioresample", to: layout.caps),
             layout: layout)
         // The replaced chain is released outside of the lock.
-        _ = chain.withLock { chain in
-            defer { chain = fresh }
-            return chain
-        }
+        _ = chain.exchange(fresh)
         return fresh
     }
 }

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// The names of filters, as `--filter` and pipeline files use them.
@@ -149,10 +150,7 @@ final class FramePool: Sendable {
         guard let pool = known ?? BufferPool(layout.info) else { return nil }
         if known == nil {
             // The replaced pool is released outside of the lock.
-            _ = latest.withLock { latest in
-                defer { latest = (layout, pool) }
-                return latest
-            }
+            _ = latest.exchange((layout, pool))
         }
         guard let buffer = pool.buffer(like: storage.buffer) else { return nil }
         return frame.replacingPixels(BufferFrameStorage(buffer, layout))
