@@ -97,7 +97,7 @@ public struct BridgePlan: Sendable {
     /// The configuration of every capture of the plan.
     public var captureConfiguration = PipelineVideoSource.Configuration()
     /// The configuration of every output of the plan.
-    public var outputConfiguration = PipelineVideoSink.Configuration()
+    public var outputConfiguration = PipelineSink.Configuration()
 
     /// What every string of the plan may do, if their author is not trusted; `nil`: anything.
     public var untrusted: UntrustedPolicy? {

@@ -86,7 +86,7 @@ public enum BridgeEvent: Sendable {
 
 // Reports as `print` shows them.
 
-extension PipelineVideoSink.Report: CustomStringConvertible {
+extension PipelineSink.Report: CustomStringConvertible {
     /// `90 frames written, dropped: none, 123456 bytes`
     public var description: String {
         describe(frames: "\(written) frames written", dropped, bytes: bytes)

@@ -21,7 +21,7 @@ final class Output: Sendable {
     ///   - types: Media types of the streams, as far as they are known.
     ///   - elements: Names of the captures' elements.
     init(
-        _ text: String, configuration: PipelineVideoSink.Configuration,
+        _ text: String, configuration: PipelineSink.Configuration,
         streams: [String] = [BridgedText.defaultBranch], types: [String: Caps] = [:],
         elements: Set<String> = []
     ) throws(PipelineError) {
@@ -209,14 +209,14 @@ final class Output: Sendable {
     }
 
     /// Returns the counts of a branch's buffers so far.
-    func report(of branch: OutputBranch) -> PipelineVideoSink.Report {
+    func report(of branch: OutputBranch) -> PipelineSink.Report {
         let taken = balance(ofTakenBy: branch)
         let refused = branch.refusals
         let balance = FrameBalance(
             offered: taken.offered + refused.total, delivered: taken.delivered,
             dropped: taken.dropped + refused)
         let unshown = showsLateFrames(branch) ? unshownFrames : 0
-        return PipelineVideoSink.Report(
+        return PipelineSink.Report(
             accepted: taken.offered, written: max(0, branch.writtenBuffers - unshown),
             balance: balance, bytes: writtenBytes)
     }

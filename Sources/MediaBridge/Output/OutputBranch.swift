@@ -66,7 +66,7 @@ final class OutputBranch: Sendable {
 
     init(
         name: String, source: AppSource, timeline: OutputTimeline,
-        configuration: PipelineVideoSink.Configuration
+        configuration: PipelineSink.Configuration
     ) {
         self.name = name
         self.source = source

@@ -15,12 +15,12 @@ final class OutputTimeline: Sendable {
         case live(clockTime: MediaTime)
     }
     private let zero = Mutex<Zero>(.undecided)
-    private let origin: PipelineVideoSink.TimeOrigin
+    private let origin: PipelineSink.TimeOrigin
     private let pipeline: Pipeline
     let streams: Int
 
     /// - Parameter streams: Number of streams that the output takes.
-    init(_ pipeline: Pipeline, origin: PipelineVideoSink.TimeOrigin, streams: Int) {
+    init(_ pipeline: Pipeline, origin: PipelineSink.TimeOrigin, streams: Int) {
         self.pipeline = pipeline
         self.origin = origin
         self.streams = streams

@@ -74,14 +74,19 @@ final class OutputWriter: Sendable {
 
     /// Starts the output if it was not started, writes, and throws the reason if the frame is
     /// refused.
-    func write(
-        _ what: @autoclosure () -> String, _ body: () async throws -> FrameDisposition
-    ) async throws {
+    func write(_ frame: some OutputFrame, _ what: @autoclosure () -> String) async throws {
         if !isStarted, pipeline.failure == nil, !pipeline.hasEnded { try await start() }
-        if case .dropped(let cause) = try await body() { throw refusal(of: what(), cause) }
+        if case .dropped(let cause) = try await branch.write(frame) {
+            throw refusal(of: what(), cause)
+        }
     }
 
-    func refusal(of what: String, _ cause: DropCause) -> PipelineError {
+    /// Writes for an engine, and throws the reason if the frame is refused.
+    func render(_ frame: borrowing some OutputFrame, _ what: @autoclosure () -> String) throws {
+        if case .dropped(let cause) = branch.consume(frame) { throw refusal(of: what(), cause) }
+    }
+
+    private func refusal(of what: String, _ cause: DropCause) -> PipelineError {
         if let failure = pipeline.failure ?? branch.refusedFormats.reason { return failure }
         switch cause {
         case .noTime:
@@ -114,7 +119,7 @@ final class OutputWriter: Sendable {
     ///   `stallTimeout` at most.
     func finish(
         awaitsOthers: Bool = true
-    ) async throws(PipelineError) -> PipelineVideoSink.Report {
+    ) async throws(PipelineError) -> PipelineSink.Report {
         switch output.writers.finish(branch.name) {
         case .othersRun: endBranch()
         case .othersMayBegin where awaitsOthers && branch.hasTaken:
@@ -162,7 +167,7 @@ final class OutputWriter: Sendable {
         }
     }
 
-    var statistics: PipelineVideoSink.Report { output.report(of: branch) }
+    var statistics: PipelineSink.Report { output.report(of: branch) }
 
     var frameBalance: FrameBalance { output.balance(ofTakenBy: branch) }
 }
