@@ -189,7 +189,7 @@ struct BridgeOptions: ParsableArguments {
             bridge = try Bridge(plan)
         } catch {
             // Scripts rely on a report even after a failure.
-            if report == .json { ReportPrinter(mode: report).print(.nothing(because: error)) }
+            if report == .json { report.print(.nothing(because: error)) }
             throw error
         }
         if report == .json, let name = bridge.writersToStandardOutput.first {
@@ -225,8 +225,7 @@ struct BridgeOptions: ParsableArguments {
         }
         let saved = await requests?.end()
         await details.end()
-        ReportPrinter(mode: report).print(
-            result, recorders: bridge.recorders, replays: saved?.files)
+        report.print(result, recorders: bridge.recorders, replays: saved?.files)
         for name in result.streamsThatWereToCome {
             Terminal.say("the stream \(name) delivered nothing before the run ended")
         }

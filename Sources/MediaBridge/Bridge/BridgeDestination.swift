@@ -63,11 +63,7 @@ struct BridgeDestinationOutput: Sendable {
         streams[stream].map { Taker(destination: destination, kind: $0) }
     }
 
-    var counts: BridgeReport.Counts {
-        let balance = destination.balance
-        return BridgeReport.Counts(
-            frames: balance.delivered, dropped: balance.dropped, balance: balance, bytes: nil)
-    }
+    var counts: BridgeReport.Counts { BridgeReport.Counts(destination.balance) }
 
     private final class Taker: StreamTaker {
         private let destination: any BridgeDestination

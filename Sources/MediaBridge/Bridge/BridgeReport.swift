@@ -63,6 +63,13 @@ public struct BridgeReport: Sendable {
     }
 }
 
+extension BridgeReport.Counts {
+    /// Creates the counts of a destination that has no other losses than those in `balance`.
+    package init(_ balance: FrameBalance) {
+        self.init(frames: balance.delivered, dropped: balance.dropped, balance: balance)
+    }
+}
+
 /// A problem in a ``Bridge`` while it runs.
 public enum BridgeEvent: Sendable {
     /// A failure, which is also in the report's ``BridgeReport/failures``. The bridge goes on with

@@ -146,10 +146,10 @@ struct JoinCommand: AsyncParsableCommand {
         await engine.shutDown()
         await watching.value
         let outcome = await reception.outcome
-        var report = ServingReport(reason, since: start)
+        var report = BridgeReport(reason, since: start)
         report.add(statistics)
-        report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
-        try report.print(connection.report, after: reason.failure)
+        try connection.report.print(
+            report, files: record == nil ? nil : outcome.files, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 
@@ -295,19 +295,18 @@ private final class Console: Sendable {
     func end() { task.cancel() }
 }
 
-extension ServingReport {
+extension BridgeReport {
     /// Adds the counts of a channel, sent and received. The frames of a user are its received video
     /// frames.
     fileprivate mutating func add(_ statistics: EngineStatistics) {
         for (user, tracks) in statistics.remote {
-            captures[user.name] = .init(frames: tracks[.main]?.received ?? 0, dropped: 0)
+            captures[user.name] = Counts(tracks[.main]?.balance ?? FrameBalance())
         }
         for (stream, remote) in statistics.gone.remote.latest where stream.track == .main {
-            captures[stream.user.name, default: .init(frames: 0, dropped: 0)].frames +=
-                remote.received
+            captures[stream.user.name, default: Counts(FrameBalance())].frames += remote.received
         }
         // After the end of the membership, for example by a kick, only the engine's own counts are
         // left.
-        outputs["channel"] = .init(statistics.channel?.outgoing ?? statistics.outgoing)
+        outputs["channel"] = Counts(statistics.channel?.outgoing ?? statistics.outgoing)
     }
 }

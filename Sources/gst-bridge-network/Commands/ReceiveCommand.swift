@@ -86,10 +86,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         await engine.shutDown()
         await watching.value
         let outcome = await reception.outcome
-        var report = ServingReport(reason, since: start)
+        var report = BridgeReport(reason, since: start)
         report.captures = ["senders": .init(statistics.channel?.incoming ?? .init())]
-        report.files = record == nil ? nil : outcome.files.map { ReportedFile($0) }
-        try report.print(options.connection.report, after: reason.failure)
+        try options.connection.report.print(
+            report, files: record == nil ? nil : outcome.files, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }
     }
 

@@ -81,12 +81,10 @@ struct ShareCommand: AsyncParsableCommand {
         await watching.value
         let last = if let statistics { statistics } else { await engine.statistics }
         let track = last.local[.main]
-        var report = ServingReport(reason, since: start)
-        report.captures = [
-            "video": .init(frames: track?.delivered ?? 0, dropped: track?.dropped.total ?? 0)
-        ]
+        var report = BridgeReport(reason, since: start)
+        report.captures = ["video": .init(track?.balance ?? FrameBalance())]
         report.outputs = ["viewers": .init(last.channel?.outgoing ?? last.outgoing)]
-        try report.print(options.connection.report, after: reason.failure)
+        try options.connection.report.print(report, after: reason.failure)
     }
 
     /// Follows the engine's events until it is shut down.

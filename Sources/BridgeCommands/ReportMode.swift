@@ -1,29 +1,30 @@
 package import ArgumentParser
-internal import MediaBridge
+package import MediaBridge
 
+/// How the final report is printed: text on standard error, JSON on standard output.
 package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     case text, json, none
 
     package static let help: ArgumentHelp =
         "Final report: text on standard error, or json on the last line of standard output."
-}
 
-/// Prints the final report: text on standard error, JSON on standard output.
-package struct ReportPrinter {
-    let mode: ReportMode
-
-    /// - Parameter replays: The files of replays; `nil` if none could be saved.
-    func print(
-        _ report: BridgeReport, recorders: [Recorder] = [], replays: [RecorderReport.File]? = nil
+    /// Prints a report.
+    ///
+    /// - Parameters:
+    ///   - files: The files of recordings that are not in `recorders`; `nil` if nothing is recorded.
+    ///   - replays: The files of replays; `nil` if none could be saved.
+    package func print(
+        _ report: BridgeReport, recorders: [Recorder] = [], files: [RecorderReport.File]? = nil,
+        replays: [RecorderReport.File]? = nil
     ) {
         let recordings = recorders.map(\.report)
-        switch mode {
+        switch self {
         case .none: break
         case .text:
-            let all = recordings.flatMap(lines) + [text(report)]
+            let all = recordings.flatMap(lines) + (files ?? []).map { line($0) } + [text(report)]
             Terminal.write(all.joined(separator: "\n").printable + "\n")
         case .json:
-            guard let line = try? JSONLine.text(of: JSON(report, recordings, replays)) else {
+            guard let line = try? JSONLine.text(of: JSON(report, recordings, files, replays)) else {
                 return
             }
             Swift.print(line)
@@ -38,12 +39,15 @@ package struct ReportPrinter {
                 ? "\($0.codec) copied"
                 : "\($0.codec) by \($0.encoder)" + ($0.converted.map { " (\($0))" } ?? "")
         }.joined(separator: ", ")
-        return recording.files.map { file in
-            let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
-            let pictures = recording.video == nil ? "" : "\(file.frames) frames, "
-            return "\(file.path): \(pictures)\(seconds) s, \(Text.bytes(file.bytes))"
-                + (how.isEmpty ? "" : ", \(how)")
+        return recording.files.map {
+            line($0, hasVideo: recording.video != nil) + (how.isEmpty ? "" : ", \(how)")
         }
+    }
+
+    private func line(_ file: RecorderReport.File, hasVideo: Bool = true) -> String {
+        let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
+        let pictures = hasVideo ? "\(file.frames) frames, " : ""
+        return "\(file.path): \(pictures)\(seconds) s, \(Text.bytes(file.bytes))"
     }
 
     private func text(_ report: BridgeReport) -> String {
@@ -89,9 +93,10 @@ package struct ReportPrinter {
 
         init(
             _ report: BridgeReport, _ recordings: [RecorderReport],
-            _ replays: [RecorderReport.File]?
+            _ files: [RecorderReport.File]?, _ replays: [RecorderReport.File]?
         ) {
-            files = recordings.isEmpty ? nil : recordings.flatMap(\.files).map { ReportedFile($0) }
+            let all = recordings.isEmpty ? files : recordings.flatMap(\.files)
+            self.files = all?.map { ReportedFile($0) }
             removed = recordings.isEmpty ? nil : recordings.reduce(0) { $0 + $1.removedFiles }
             self.replays = replays?.map { ReportedFile($0) }
             encoders = recordings.first.map { recording in
