@@ -28,25 +28,6 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         public init() {}
     }
 
-    /// Counts of the frames of one run.
-    public struct Statistics: Equatable, Sendable, CustomStringConvertible {
-        /// Frames that came out of the pipeline, and whether they were delivered, were dropped or
-        /// wait.
-        public var balance: FrameBalance
-        /// Frames that came out of the pipeline.
-        public var captured: Int { balance.offered }
-        /// Frames that the program has taken.
-        public var delivered: Int { balance.delivered }
-        /// Frames not delivered, by cause: ``DropCause/evicted``, and ``DropCause/closed`` for frames that
-        /// came after the reading had ended.
-        public var dropped: DropCounts { balance.dropped }
-        /// Frames that wait for the reader.
-        public var waiting: Int { balance.waiting }
-
-        /// The counts as one line of text.
-        public var description: String { "\(balance)" }
-    }
-
     let runs: CaptureRuns
     let branch: CaptureBranch
     let delivery: SourceDelivery
@@ -83,8 +64,10 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     /// Whether the capture is live; `nil` before its first frame.
     public final var isLive: Bool? { runs.capture.isLive }
 
-    /// The counts so far.
-    public final var statistics: Statistics {
+    /// The counts of one run so far: the frames that came out of the pipeline, those that the
+    /// program has taken, and the others by cause, such as ``DropCause/evicted``, or
+    /// ``DropCause/closed`` for frames that came after the reading had ended.
+    public final var statistics: FrameBalance {
         let unwanted = delivery.unwantedFrames
         var balance = branch.balance
         balance.delivered -= unwanted
@@ -92,7 +75,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         let undecoded = undecoded.counts
         balance.delivered -= undecoded.total
         balance.dropped = balance.dropped + undecoded
-        return Statistics(balance: balance)
+        return balance
     }
 
     // MARK: For an engine's control thread

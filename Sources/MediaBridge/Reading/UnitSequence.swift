@@ -9,7 +9,7 @@ extension PipelineVideoSource {
     ///
     /// Reading starts and stops the pipeline as ``frames()`` does, and only one loop reads at a
     /// time, of either. Up to 16,384 units of a live capture wait for the reader, before the oldest
-    /// are dropped; ``PipelineSource/Statistics`` counts them. The loop throws ``PipelineError`` if the stream is
+    /// are dropped; ``PipelineSource/statistics`` counts them. The loop throws ``PipelineError`` if the stream is
     /// not encoded video.
     public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
         UnitSequence(source: self, kind: "video") { sample, rotation in

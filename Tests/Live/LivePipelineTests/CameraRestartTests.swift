@@ -122,7 +122,7 @@ struct CameraRestartTests {
                 if count == 10 { try await camera.kill() }
             }
             #expect(count >= 10)
-            expectBalanced(source.statistics.balance)
+            expectBalanced(source.statistics)
         }
     }
 

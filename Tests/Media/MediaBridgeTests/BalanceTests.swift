@@ -42,11 +42,11 @@ struct BalanceTests {
         _ = try await frames.next()
         await passed.wait { $0 > 20 }
         let statistics = source.statistics
-        expectBalanced(statistics.balance, isOver: false)
+        expectBalanced(statistics, isOver: false)
         #expect(statistics.waiting <= 3 && statistics.delivered == 1)
         #expect(statistics.dropped[.evicted] >= 16)
         try await source.stop()
-        expectBalanced(source.statistics.balance)
+        expectBalanced(source.statistics)
         #expect(try await frames.next() == nil)
     }
 

@@ -106,7 +106,7 @@ import Testing
         var count = 0
         for try await _ in source.frames() { count += 1 }
         let statistics = source.statistics
-        #expect(count == 0 && statistics.captured == 10 && statistics.delivered == 0)
+        #expect(count == 0 && statistics.offered == 10 && statistics.delivered == 0)
         #expect(statistics.dropped[.undecodable] == 10)
     }
 

@@ -31,7 +31,7 @@ struct FirstHourTests {
         #expect(times.count == 20 && times.first == .some(.zero))
         let error = await #expect(throws: PipelineError.self) { try await first.next() }
         #expect(error?.code == .invalidState)
-        expectBalanced(source.statistics.balance)
+        expectBalanced(source.statistics)
     }
 
     @Test func aSecondLoopOverSoundIsAFreshRunToo() async throws {

@@ -28,7 +28,7 @@ import Testing
         try await onControl { try source.shouldStart() }
         await receiver.wait { $0.endings > 0 }
         #expect(receiver.frames.count + source.statistics.dropped.total == 10)
-        expectBalanced(source.statistics.balance)
+        expectBalanced(source.statistics)
         guard case .ended? = receiver.news.last else {
             Issue.record("the end is not the last event: \(receiver.news)")
             return
@@ -84,7 +84,7 @@ import Testing
             await receiver.wait { $0.failure != nil }
             #expect(receiver.failure?.element?.contains("identity") == true)
             #expect(receiver.frames.count + source.statistics.dropped.total == 4)
-            expectBalanced(source.statistics.balance)
+            expectBalanced(source.statistics)
             try await onControl { try source.shouldStop() }
             #expect(receiver.endings == 1)
             guard case .failed? = receiver.news.last else {
@@ -120,8 +120,8 @@ import Testing
         door.open()
         await receiver.wait { $0.failure != nil }
         let statistics = source.statistics
-        expectBalanced(statistics.balance)
-        #expect(statistics.captured == 5 && statistics.delivered == receiver.frames.count)
+        expectBalanced(statistics)
+        #expect(statistics.offered == 5 && statistics.delivered == receiver.frames.count)
         #expect(statistics.dropped[.evicted] >= 3)
         try await onControl { try source.shouldDispose() }
         #expect(source.statistics == statistics)
@@ -145,7 +145,7 @@ import Testing
         door.open()
         try await stop
         #expect(returned.value == receiver.frames.count, "the stop waits for the consumer")
-        expectBalanced(source.statistics.balance)
+        expectBalanced(source.statistics)
         try await onControl { try source.shouldDispose() }
     }
 

@@ -17,8 +17,8 @@ struct SourceTests {
             #expect(frame.liveTiming == nil)
         }
         #expect(times == (0..<50).map { MediaTime(value: $0, timescale: 25) })
-        #expect(source.statistics.captured == 50)
-        expectBalanced(source.statistics.balance)
+        #expect(source.statistics.offered == 50)
+        expectBalanced(source.statistics)
         #expect(source.statistics.dropped.total == 0)
         #expect(source.isLive == false)
     }
@@ -57,9 +57,9 @@ struct SourceTests {
             }
         }
         let statistics = source.statistics
-        expectBalanced(statistics.balance)
+        expectBalanced(statistics)
         #expect(source.isLive == true)
-        #expect(statistics.captured == 60)
+        #expect(statistics.offered == 60)
         #expect(frames.count + statistics.dropped[.evicted] == 60)
         // The frames of the queue, and one that the reader may have taken before it slowed down.
         let depth = PipelineVideoSource.Configuration().depth

@@ -17,8 +17,8 @@ struct PipelineAudioSourceTests {
             samples += frame.sampleCount
         }
         #expect(samples == 50 * 441)
-        #expect(source.statistics.captured == 50)
-        expectBalanced(source.statistics.balance)
+        #expect(source.statistics.offered == 50)
+        expectBalanced(source.statistics)
         #expect(source.statistics.dropped.total == 0)
         #expect(source.isLive == false)
     }
