@@ -138,7 +138,8 @@ extension RecorderReport.Track: CustomStringConvertible {
 extension RecorderReport.File: CustomStringConvertible {
     /// `out.mkv: 90 frames, 3.0 s, 123456 bytes`
     public var description: String {
-        let parts = ["\(frames) frames", "\(duration.seconds.inThousandths) s", "\(bytes) bytes"]
+        let seconds = MediaTime(duration).seconds.inThousandths
+        let parts = ["\(frames) frames", "\(seconds) s", "\(bytes) bytes"]
         let damage = failure.map { [", failed: \($0)"] } ?? []
         return "\(path): " + parts.joined(separator: ", ") + damage.joined()
     }
@@ -153,11 +154,5 @@ extension RecorderReport: CustomStringConvertible {
         lines.append(ended.map { "ended by \($0.rawValue)" } ?? "recording")
         if let failure { lines.append("failed: \(failure)") }
         return lines.joined(separator: "\n")
-    }
-}
-
-extension Duration {
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }
