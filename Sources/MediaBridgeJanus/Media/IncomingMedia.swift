@@ -10,10 +10,9 @@ final class IncomingMedia: Sendable {
         var video: IncomingStream?
         var audio: IncomingStream?
         var connection: PeerConnection?
-        var asked: ContinuousClock.Instant?
+        /// Those to the connection.
+        var requests = KeyFrameRequests()
     }
-    /// The minimum time between two keyframe requests.
-    private static let keyFrameInterval = Duration.milliseconds(500)
 
     let feed: FeedID
     private let state = Mutex(State())
@@ -34,7 +33,7 @@ final class IncomingMedia: Sendable {
 
     func setConnection(_ connection: PeerConnection?) {
         let before = state.withLock { state in
-            defer { (state.connection, state.asked) = (connection, nil) }
+            defer { (state.connection, state.requests) = (connection, KeyFrameRequests()) }
             // The stream of another connection does not continue the previous one.
             state.video?.beginAnew()
             return state.connection
@@ -48,16 +47,10 @@ final class IncomingMedia: Sendable {
         if stream?.receive(media) == true { requestKeyFrame() }
     }
 
-    /// Requests a keyframe, unless one was requested within the minimum interval.
+    /// Requests a keyframe, unless one was requested a short time ago.
     func requestKeyFrame() {
-        let connection = state.withLock { state -> PeerConnection? in
-            let now = ContinuousClock.now
-            if let last = state.asked, now - last < Self.keyFrameInterval { return nil }
-            guard let connection = state.connection else { return nil }
-            state.asked = now
-            return connection
-        }
-        connection?.requestKeyFrame()
+        let (connection, requests) = state.withLock { ($0.connection, $0.requests) }
+        if let connection { requests.repeatRequest { connection.requestKeyFrame() } }
     }
 }
 

@@ -1,12 +1,12 @@
 internal import GStreamerKit
-internal import MediaBasics
+package import MediaBasics
 internal import Synchronization
 
 /// Merges keyframe requests. The first one is forwarded at once; requests that follow too soon are
 /// merged into one that is forwarded later. No request is lost.
 ///
 /// Thread: any.
-final class KeyFrameRequests: Sendable {
+package final class KeyFrameRequests: Sendable {
     private struct State {
         var last: Duration?
         /// Runs while a request is postponed.
@@ -21,7 +21,7 @@ final class KeyFrameRequests: Sendable {
     /// How long to wait for a requested keyframe before it is requested again.
     static let retry = Duration.milliseconds(500)
 
-    init(on timeline: any Timeline = .system) { self.timeline = timeline }
+    package init(on timeline: any Timeline = .system) { self.timeline = timeline }
 
     /// Requests a keyframe.
     ///
@@ -45,7 +45,7 @@ final class KeyFrameRequests: Sendable {
 
     /// Requests a keyframe again for a receiver that is still waiting for one. Ignored if the last
     /// request was made less than ``retry`` ago, or while a request is postponed.
-    func repeatRequest(_ ask: @escaping @Sendable () -> Void) {
+    package func repeatRequest(_ ask: @escaping @Sendable () -> Void) {
         let asksNow = state.withLock { state in
             let now = timeline.now
             guard !state.isOver, state.timer == nil else { return false }
