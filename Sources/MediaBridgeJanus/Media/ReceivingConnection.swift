@@ -169,19 +169,4 @@ enum DescriptionText {
             }
             .map { "\($0)\r\n" }.joined()
     }
-
-    /// Returns the `mid` of the first stream of a kind, `video` or `audio`; `nil` if there is none.
-    static func mid(of kind: String, in text: String) -> String? {
-        var isInside = false
-        for line in text.split(whereSeparator: \.isNewline) {
-            if line.hasPrefix("m=") {
-                if isInside { return nil }
-                isInside = line.hasPrefix("m=\(kind) ")
-            }
-            if isInside, line.hasPrefix("a=mid:") {
-                return String(line.dropFirst(6).prefix { !$0.isWhitespace })
-            }
-        }
-        return nil
-    }
 }

@@ -132,9 +132,10 @@ struct SendingConnection: Sendable {
         _ connection: PeerConnection, _ codec: VideoCodec?, _ handle: JanusHandle
     ) async throws -> Announced {
         let offer = try await connection.offer()
+        let sections = try SessionDescription(offer).media
         let announced = Announced(
-            video: DescriptionText.mid(of: "video", in: offer),
-            audio: DescriptionText.mid(of: "audio", in: offer), modes: media.modes)
+            video: sections.first { $0.kind == .video }?.mid,
+            audio: sections.first { $0.kind == .audio }?.mid, modes: media.modes)
         let answer = try await handle.request(
             ["request": "publish", "descriptions": announced.descriptions],
             jsep: (type: "offer", sdp: offer))

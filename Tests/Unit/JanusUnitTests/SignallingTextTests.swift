@@ -41,15 +41,6 @@ struct SignallingTextTests {
                 == "m=video 9 X 96\r\na=rtcp-fb:96 nack pli\r\na=mid:v\r\n")
     }
 
-    @Test func theMidOfAStreamIsFound() {
-        let text =
-            "v=0\r\na=mid:no\r\nm=audio 9 X 97\r\na=mid:a1\r\nm=video 9 X 96\r\nc=x\r\na=mid:v1\r\nm=video 9 X 96\r\na=mid:v2\r\n"
-        #expect(DescriptionText.mid(of: "audio", in: text) == "a1")
-        #expect(DescriptionText.mid(of: "video", in: text) == "v1")
-        #expect(DescriptionText.mid(of: "application", in: text) == nil)
-        #expect(DescriptionText.mid(of: "video", in: "m=video 9\nm=audio 9\na=mid:a") == nil)
-    }
-
     @Test(arguments: [
         "", "{", "[]", "{}", "null", #"{"janus":1}"#, #"{"janus":"event","sender":"x"}"#,
         #"{"janus":"event","sender":99999999999999999999}"#,

@@ -11,6 +11,18 @@ struct SessionDescriptionTests {
     private static let h264: [PeerStream.Codec] = [.video(.h264)]
     private static let all: [PeerStream.Codec] = [.video(.h264), .video(.vp8)]
 
+    @Test func theMidOfAStreamIsFound() throws {
+        func mid(of kind: MediaSection.Kind, in text: String) throws -> String? {
+            try SessionDescription(text).media.first { $0.kind == kind }?.mid
+        }
+        let text =
+            "v=0\r\na=mid:no\r\nm=audio 9 X 97\r\na=mid:a1\r\nm=video 9 X 96\r\nc=x\r\na=mid:v1\r\nm=video 9 X 96\r\na=mid:v2\r\n"
+        #expect(try mid(of: .audio, in: text) == "a1")
+        #expect(try mid(of: .video, in: text) == "v1")
+        #expect(try mid(of: .application, in: text) == nil)
+        #expect(try mid(of: .video, in: "v=0\r\nm=video 9 X 1\r\nm=audio 9 X 2\r\na=mid:a") == nil)
+    }
+
     @Test func chromiumsOfferIsRead() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.chromiumViewer))
         #expect(offer.media.map(\.kind) == [.video, .audio, .application])
