@@ -1,3 +1,4 @@
+internal import MediaBridge
 internal import MediaBridgeWebRTC
 internal import Synchronization
 
@@ -45,13 +46,13 @@ enum ReconnectReason: Error {
     /// The server refused the connection and would refuse it again.
     case hopeless(JanusFailure)
     /// This side cannot make such a connection.
-    case impossible(PeerError)
+    case impossible(PipelineError)
     /// The codec of the frames differs from that of the connection.
     case recoded
     /// The connection is no longer needed.
     case over
 
-    /// - Parameter error: A `ReconnectReason`, `JanusFailure` or `PeerError`.
+    /// - Parameter error: A `ReconnectReason`, `JanusFailure` or `PipelineError`.
     init(_ error: any Error) {
         switch error {
         case let reason as ReconnectReason: self = reason
@@ -61,7 +62,7 @@ enum ReconnectReason: Error {
             case .cancelled, .closed: self = .over
             default: self = .broken(failure.message)
             }
-        case let error as PeerError:
+        case let error as PipelineError:
             switch error.code {
             case .missingElement, .nothingInCommon, .badDescription, .badServer:
                 self = .impossible(error)

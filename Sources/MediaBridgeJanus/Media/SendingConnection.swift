@@ -1,4 +1,5 @@
 internal import BridgeEngine
+internal import MediaBridge
 internal import MediaBridgeWebRTC
 internal import MediaCore
 
@@ -142,7 +143,7 @@ struct SendingConnection: Sendable {
         guard let jsep = answer.jsep, jsep.type == "answer" else {
             throw ReconnectReason.broken("the Janus server did not answer the offer")
         }
-        do throws(PeerError) { try await connection.accept(answer: jsep.sdp) } catch {
+        do throws(PipelineError) { try await connection.accept(answer: jsep.sdp) } catch {
             if error.code == .nothingInCommon, let codec, await media.refuse(codec) {
                 throw ReconnectReason.recoded
             }

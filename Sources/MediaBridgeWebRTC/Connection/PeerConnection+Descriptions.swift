@@ -1,15 +1,15 @@
 internal import GStreamerKit
 internal import MediaBasics
-internal import MediaBridge
+public import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
 extension PeerConnection {
     /// Returns an offer with its candidates. Called once. A sender offers its preferred codecs, a receiver all.
     ///
-    /// - Throws: ``PeerError``; the connection is closed then.
-    public func offer() async throws(PeerError) -> String {
-        try await beginning { () async throws(PeerError) -> String in
+    /// - Throws: `PipelineError`; the connection is closed then.
+    public func offer() async throws(PipelineError) -> String {
+        try await beginning { () async throws(PipelineError) -> String in
             let streams = offeredStreams
             let link = try open(streams)
             try await link.start()
@@ -24,11 +24,11 @@ extension PeerConnection {
 
     /// Takes the answer to ``offer()``.
     ///
-    /// - Throws: ``PeerError``: ``PeerError/Code/nothingInCommon`` if the peer has refused all streams. The
+    /// - Throws: `PipelineError`: `PipelineError.Code.nothingInCommon` if the peer has refused all streams. The
     ///   connection is closed then.
-    public func accept(answer text: String) async throws(PeerError) {
+    public func accept(answer text: String) async throws(PipelineError) {
         guard let link = parts.withLock({ $0.link }) else { throw Self.closed }
-        try await failing { () async throws(PeerError) in
+        try await failing { () async throws(PipelineError) in
             let description = try SessionDescription(text)
             let streams = streams(in: description)
             guard !streams.isEmpty || media.hasMessages else { throw nothingInCommon }
@@ -41,10 +41,10 @@ extension PeerConnection {
 
     /// Takes an offer and returns the answer, with its candidates. Called once.
     ///
-    /// - Throws: ``PeerError``: ``PeerError/Code/nothingInCommon`` if no stream of the offer is of use,
-    ///   ``PeerError/Code/badDescription``. The connection is closed then.
-    public func answer(_ offer: String) async throws(PeerError) -> String {
-        try await beginning { () async throws(PeerError) -> String in
+    /// - Throws: `PipelineError`: `PipelineError.Code.nothingInCommon` if no stream of the offer is of use,
+    ///   `PipelineError.Code.badDescription`. The connection is closed then.
+    public func answer(_ offer: String) async throws(PipelineError) -> String {
+        try await beginning { () async throws(PipelineError) -> String in
             let description = try SessionDescription(offer)
             let streams = streams(in: description).sorted { $0.line < $1.line }
             guard !streams.isEmpty else { throw nothingInCommon }
@@ -88,20 +88,22 @@ extension PeerConnection {
 
     // MARK: Steps
 
-    private static var closed: PeerError { PeerError(.closed, message: "the connection is closed") }
+    private static var closed: PipelineError {
+        PipelineError(.closed, message: "the connection is closed")
+    }
 
-    private var nothingInCommon: PeerError {
+    private var nothingInCommon: PipelineError {
         let names = codecs.compactMap { PayloadEncoding.of($0)?.name }.joined(separator: ", ")
         let direction = role == .sender ? "receives" : "sends"
-        return PeerError(
+        return PipelineError(
             .nothingInCommon, message: "the peer \(direction) none of \(names)",
             advice: "enable one of these codecs in the peer")
     }
 
     /// The error for a codec that connections do not support; `nil` if they support all codecs.
-    private var unknownCodec: PeerError? {
+    private var unknownCodec: PipelineError? {
         codecs.first { PayloadEncoding.of($0) == nil }.map { codec in
-            PeerError(
+            PipelineError(
                 .nothingInCommon, message: "connections do not carry \(codec.name)",
                 advice: "h264 or vp8; opus, alaw or mulaw")
         }
@@ -139,13 +141,13 @@ extension PeerConnection {
 
     /// Runs the first step of a connection, which is possible only once.
     private func beginning(
-        _ body: () async throws(PeerError) -> String
-    ) async throws(PeerError) -> String {
-        let refusal = parts.withLock { parts -> PeerError? in
+        _ body: () async throws(PipelineError) -> String
+    ) async throws(PipelineError) -> String {
+        let refusal = parts.withLock { parts -> PipelineError? in
             if parts.isClosed { return Self.closed }
             defer { parts.isUsed = true }
             return parts.isUsed
-                ? PeerError(
+                ? PipelineError(
                     .invalidState, message: "a connection makes only one description",
                     advice: "a new PeerConnection") : unknownCodec
         }
@@ -154,8 +156,10 @@ extension PeerConnection {
     }
 
     /// Closes the connection if `body` fails.
-    private func failing<R>(_ body: () async throws(PeerError) -> R) async throws(PeerError) -> R {
-        do throws(PeerError) { return try await body() } catch {
+    private func failing<R>(
+        _ body: () async throws(PipelineError) -> R
+    ) async throws(PipelineError) -> R {
+        do throws(PipelineError) { return try await body() } catch {
             await takeDown()
             events.failed(error)
             throw error
@@ -163,7 +167,7 @@ extension PeerConnection {
     }
 
     /// Makes the pipeline.
-    private func open(_ streams: [PeerStream]) throws(PeerError) -> PeerPipeline {
+    private func open(_ streams: [PeerStream]) throws(PipelineError) -> PeerPipeline {
         let sources = streams.map { _ in UInt32.random(in: 1...UInt32.max) }
         let text =
             role == .sender
@@ -201,12 +205,12 @@ extension PeerConnection {
     /// Makes webrtcbin receive the streams: one transceiver per m-line, with the alternatives as its caps.
     private func addTransceivers(
         _ streams: [PeerStream], in link: PeerPipeline
-    ) throws(PeerError) {
+    ) throws(PipelineError) {
         for line in Set(streams.map(\.line)).sorted() {
             let text = streams.filter { $0.line == line }.map(PeerPipelineText.caps)
                 .joined(separator: "; ")
             guard let caps = try? Caps(text), link.bin.addReceiver(of: caps) else {
-                throw PeerError(.failed, message: "webrtcbin cannot receive \(text)")
+                throw PipelineError(.failed, message: "webrtcbin cannot receive \(text)")
             }
         }
     }
@@ -248,7 +252,7 @@ extension PeerConnection {
     private func connectTimedOut() {
         guard state == .new || state == .connecting else { return }
         events.failed(
-            PeerError(
+            PipelineError(
                 .unreachable,
                 message: "no connection within \(configuration.connectTimeout)",
                 advice: "a STUN or TURN server on both sides; UDP open in the firewall"))

@@ -166,7 +166,7 @@ extension PeerConnection {
         /// The peer has been silent for a while; the connection may recover.
         case interrupted
         /// The connection has failed.
-        case failed(PeerError)
+        case failed(PipelineError)
         /// The connection was closed, by either side.
         case closed
     }

@@ -91,23 +91,23 @@ final class PeerEvents: Sendable {
         }
     }
 
-    private var unreachable: PeerError {
+    private var unreachable: PipelineError {
         state.withLock { $0.wasConnected }
-            ? PeerError(.unreachable, message: "the peer no longer answers")
-            : PeerError(
+            ? PipelineError(.unreachable, message: "the peer no longer answers")
+            : PipelineError(
                 .unreachable, message: "the peer cannot be reached: no pair of candidates works",
                 advice: "a STUN or TURN server on both sides; UDP open in the firewall")
     }
 
     /// Ends the connection with an error. Thread: any.
-    func failed(_ error: PeerError) { queue.async { [self] in finish(.failed(error)) } }
+    func failed(_ error: PipelineError) { queue.async { [self] in finish(.failed(error)) } }
 
     /// Ends the connection because the peer has closed it. Thread: any.
     func closedByPeer() { queue.async { [self] in finish(.closed) } }
 
     /// Ends the connection because its data channels were aborted: the peer has closed it, unless
     /// it was already silent. Thread: any.
-    func dataChannelsAborted(_ error: PeerError) {
+    func dataChannelsAborted(_ error: PipelineError) {
         queue.async { [self] in
             let isInterrupted = state.withLock { $0.present == .interrupted }
             finish(isInterrupted ? .failed(error) : .closed)

@@ -150,7 +150,7 @@ final class PeerMonitor: Sendable {
         }
         if isSilent {
             events.failed(
-                PeerError(
+                PipelineError(
                     .unreachable, message: "the peer has sent nothing for \(Self.silence)"))
             return end()
         }

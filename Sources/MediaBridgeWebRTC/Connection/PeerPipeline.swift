@@ -28,20 +28,16 @@ final class PeerPipeline: Sendable {
     /// Parses the pipeline.
     init(
         _ text: String, _ configuration: PeerConnection.Configuration, _ events: PeerEvents
-    ) throws(PeerError) {
+    ) throws(PipelineError) {
         OpenSSLExit.prevent()
-        do throws(PipelineError) {
-            // If one of these is missing, webrtcbin never connects, and only logs the reason.
-            for element in ["webrtcbin", "nicesrc", "dtlssrtpdec", "srtpenc"] {
-                try ElementFactory.require(element)
-            }
-            pipeline = try Pipeline(parsing: text)
-            guard let bin = pipeline.element(named: PeerPipelineText.bin).flatMap({ WebRTCBin($0) })
-            else { throw PipelineError(.missingElement, message: "webrtcbin not found") }
-            self.bin = bin
-        } catch {
-            throw PeerError(error)
+        // If one of these is missing, webrtcbin never connects, and only logs the reason.
+        for element in ["webrtcbin", "nicesrc", "dtlssrtpdec", "srtpenc"] {
+            try ElementFactory.require(element)
         }
+        pipeline = try Pipeline(parsing: text)
+        guard let bin = pipeline.element(named: PeerPipelineText.bin).flatMap({ WebRTCBin($0) })
+        else { throw PipelineError(.missingElement, message: "webrtcbin not found") }
+        self.bin = bin
         self.configuration = configuration
         origin = SharedClock.now
         timeline = SendTimeline(origin: MediaTime(origin))
@@ -54,7 +50,7 @@ final class PeerPipeline: Sendable {
             if server.hasPrefix("stun") {
                 bin.element.set(literally: "stun-server", server)
             } else if !bin.addTurnServer(server) {
-                throw PeerError(
+                throw PipelineError(
                     .badServer, message: "webrtcbin does not accept one of the TURN servers",
                     advice: "turn://USER:PASSWORD@HOST:PORT, user and password percent-escaped")
             }
@@ -65,43 +61,38 @@ final class PeerPipeline: Sendable {
         pipeline.onFirstError { error in
             // A browser that closes the connection aborts the data channels first.
             if error.element?.contains("GstSctp") == true {
-                events.dataChannelsAborted(PeerError(error))
+                events.dataChannelsAborted(error)
             } else {
-                events.failed(PeerError(error))
+                events.failed(error)
             }
         }
     }
 
     /// Starts the pipeline: webrtcbin accepts no description before.
-    func start() async throws(PeerError) {
-        do throws(PipelineError) { try await pipeline.setState(.playing) } catch {
-            throw PeerError(error)
-        }
+    func start() async throws(PipelineError) {
+        try await pipeline.setState(.playing)
     }
 
     /// Sets the peer's description. If webrtcbin rejects it, the error is attributed to the peer.
-    func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PeerError) {
+    func setRemote(_ kind: WebRTCBin.DescriptionKind, _ text: String) async throws(PipelineError) {
         do throws(PipelineError) { try await bin.set(.remote, kind, text) } catch {
-            let reason = PeerError(error)
-            guard reason.code == .failed else { throw reason }
-            throw PeerError(.badDescription, message: reason.message, advice: reason.advice)
+            var reason = error
+            if reason.code != .missingElement, reason.code != .deadlineExceeded {
+                reason.code = .badDescription
+            }
+            throw reason
         }
     }
 
     /// Creates the description of this side, sets it, and returns it with its candidates.
-    func makeLocal(_ kind: WebRTCBin.DescriptionKind) async throws(PeerError) -> String {
-        let text: String
-        do throws(PipelineError) {
-            text = try await bin.create(kind)
-            try await bin.set(.local, kind, text)
-        } catch {
-            throw PeerError(error)
-        }
+    func makeLocal(_ kind: WebRTCBin.DescriptionKind) async throws(PipelineError) -> String {
+        let text = try await bin.create(kind)
+        try await bin.set(.local, kind, text)
         bin.sendAtOnce(in: pipeline)
         await waitForCandidates()
         let complete = bin.localDescription ?? text
         guard !configuration.isRelayOnly || complete.contains("a=candidate:") else {
-            throw PeerError(
+            throw PipelineError(
                 .badServer, message: "no TURN server allocated a relay",
                 advice:
                     "check the address, user and password of the TURN server, and whether the password has expired"

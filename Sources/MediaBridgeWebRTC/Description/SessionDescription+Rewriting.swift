@@ -1,3 +1,5 @@
+internal import MediaBridge
+
 // MARK: - Descriptions for webrtcbin
 
 extension SessionDescription {
@@ -9,10 +11,10 @@ extension SessionDescription {
     ///   - streams: The streams that are used.
     ///   - keepsRefused: Whether to keep all m-lines, as in an answer to webrtcbin's own offer.
     /// - Returns: The text, and the position in this description of each of its m-lines.
-    /// - Throws: ``PeerError/Code/badDescription`` if an m-line lacks what a connection needs.
+    /// - Throws: `PipelineError.Code.badDescription` if an m-line lacks what a connection needs.
     func cleaned(
         for streams: [PeerStream], keepingRefused keepsRefused: Bool = false
-    ) throws(PeerError) -> (text: String, lines: [Int]) {
+    ) throws(PipelineError) -> (text: String, lines: [Int]) {
         var places = streams.map(\.line)
         if let channel = media.firstIndex(where: { $0.isDataChannel }) { places.append(channel) }
         if keepsRefused { places = Array(media.indices) }
@@ -23,7 +25,7 @@ extension SessionDescription {
         for place in places {
             let section = media[place]
             guard let mid = section.mid else {
-                throw PeerError(
+                throw PipelineError(
                     .badDescription, message: "m-line \(place + 1) has no a=mid",
                     advice: "a current WebRTC library")
             }
@@ -78,7 +80,7 @@ extension SessionDescription {
     }
 
     /// Returns the ICE and DTLS lines.
-    private func connection(of source: MediaSection?) throws(PeerError) -> [String] {
+    private func connection(of source: MediaSection?) throws(PipelineError) -> [String] {
         guard let source else { throw Self.lacking("m-line") }
         let user = value(of: "ice-ufrag", in: source) ?? ""
         let password = value(of: "ice-pwd", in: source) ?? ""
@@ -97,8 +99,8 @@ extension SessionDescription {
         ]
     }
 
-    private static func lacking(_ what: String) -> PeerError {
-        PeerError(
+    private static func lacking(_ what: String) -> PipelineError {
+        PipelineError(
             .badDescription, message: "the session description has no valid \(what)",
             advice: "WebRTC with ICE and DTLS; plain RTP is not supported")
     }

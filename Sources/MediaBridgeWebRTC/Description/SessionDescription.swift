@@ -1,3 +1,5 @@
+package import MediaBridge
+
 /// A session description, as far as WebRTC uses it.
 ///
 /// Source: RFC 8866 (SDP) and RFC 8829 (its use by WebRTC).
@@ -23,8 +25,8 @@ package struct SessionDescription: Sendable {
 
     /// Parses a description. Lines that WebRTC does not use are skipped.
     ///
-    /// - Throws: ``PeerError/Code/badDescription`` with the number of the line.
-    package init(_ text: String) throws(PeerError) {
+    /// - Throws: `PipelineError.Code.badDescription` with the number of the line.
+    package init(_ text: String) throws(PipelineError) {
         guard text.utf8.count <= Self.maximumSize else {
             throw Self.bad("it has \(text.utf8.count) bytes, more than \(Self.maximumSize)")
         }
@@ -65,8 +67,8 @@ package struct SessionDescription: Sendable {
         }
     }
 
-    private static func bad(_ reason: String) -> PeerError {
-        PeerError(
+    private static func bad(_ reason: String) -> PipelineError {
+        PipelineError(
             .badDescription, message: "invalid session description: \(reason)",
             advice: "send the unchanged result of createOffer or createAnswer of a WebRTC library")
     }

@@ -74,13 +74,13 @@ extension BridgePlan {
         }
 
         func feed(isDecoded: Bool) async throws(PipelineError) -> (WHEPFeed, String) {
-            do throws(PeerError) {
+            do throws(PipelineError) {
                 let feed = WHEPFeed(
                     try SignallingClient(url, token: token), PeerConnection.Configuration())
                 let codecs = try await feed.connect()
                 return (feed, WHEPFeed.text(codecs.video, codecs.audio, isDecoded: isDecoded))
             } catch {
-                throw PipelineError(error)
+                throw error.asOfBridge
             }
         }
     }

@@ -26,8 +26,8 @@ extension PipelineVideoSource {
         connection: PeerConnection.Configuration = PeerConnection.Configuration()
     ) throws(PipelineError) {
         let client: SignallingClient
-        do throws(PeerError) { client = try SignallingClient(url, token: token) } catch {
-            throw PipelineError(error)
+        do throws(PipelineError) { client = try SignallingClient(url, token: token) } catch {
+            throw error.asOfBridge
         }
         // Without a decoder, the string fits all codecs.
         try self.init(
@@ -48,7 +48,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         /// Set while a connection is being made.
         var isConnecting = false
         var isPlaying = false
-        var failure: PeerError?
+        var failure: PipelineError?
         var inputs: [MediaKind: AppSource] = [:]
         var caps: [MediaKind: Caps] = [:]
         var baseTime = MediaTime.zero
@@ -88,13 +88,13 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     /// Connects before the pipeline plays, to learn which streams there are.
     ///
     /// - Returns: Their codecs.
-    func connect() async throws(PeerError) -> (video: VideoCodec?, audio: AudioCodec?) {
+    func connect() async throws(PipelineError) -> (video: VideoCodec?, audio: AudioCodec?) {
         let connection = try await openConnection()
         state.withLock { $0.connection = connection }
         return (connection.peer.videoCodec, connection.peer.audioCodec)
     }
 
-    private func openConnection() async throws(PeerError) -> AnsweredConnection {
+    private func openConnection() async throws(PipelineError) -> AnsweredConnection {
         try await client.connect(
             .receiver, PeerConnection.Media(), configuration, observer: self)
     }
@@ -133,7 +133,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     }
 
     private func reconnect() async {
-        do throws(PeerError) {
+        do throws(PipelineError) {
             let connection = try await openConnection()
             let isWanted = state.withLock { state in
                 state.isConnecting = false
@@ -160,8 +160,8 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         if let connection { Task { await connection.close() } }
     }
 
-    private func fail(_ error: PeerError) {
-        state.withLock { $0.pipeline }?.fail(PipelineError(error))
+    private func fail(_ error: PipelineError) {
+        state.withLock { $0.pipeline }?.fail(error.asOfBridge)
     }
 
     deinit {
@@ -177,7 +177,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         case .closed:
             let (inputs, isPlaying) = state.withLock { state in
                 if !state.isPlaying {
-                    state.failure = PeerError(
+                    state.failure = PipelineError(
                         .unreachable, message: "the server ended the session")
                 }
                 return (state.inputs.values.map { $0 }, state.isPlaying)

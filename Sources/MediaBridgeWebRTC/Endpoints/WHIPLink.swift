@@ -1,5 +1,6 @@
 internal import BridgeEngine
 internal import MediaBasics
+internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
@@ -23,7 +24,7 @@ final class WHIPLink: PeerConnectionObserver {
     private let client: SignallingClient
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
-    private let onFailure: @Sendable (PeerError) -> Void
+    private let onFailure: @Sendable (PipelineError) -> Void
     /// Opened when the first session is established or has failed permanently, and at the end.
     let settled = Latch()
 
@@ -36,7 +37,7 @@ final class WHIPLink: PeerConnectionObserver {
         _ client: SignallingClient, _ codec: VideoCodec?,
         others: [VideoCodec], hasAudio: Bool,
         _ configuration: PeerConnection.Configuration, _ publisher: MediaPublisher,
-        onFailure: @escaping @Sendable (PeerError) -> Void
+        onFailure: @escaping @Sendable (PipelineError) -> Void
     ) {
         self.client = client
         let media = PeerConnection.Media(
@@ -58,7 +59,7 @@ final class WHIPLink: PeerConnectionObserver {
     func begin() { Task { await self.connect() } }
 
     private func connect() async {
-        do throws(PeerError) {
+        do throws(PipelineError) {
             let media = state.withLock { $0.media }
             let connection = try await client.connect(
                 .sender, media, configuration, observer: self)
@@ -71,7 +72,7 @@ final class WHIPLink: PeerConnectionObserver {
                 let what =
                     media.video.isEmpty
                     ? "audio as Opus" : "video as \(codecs.labels.joined(separator: ", "))"
-                throw PeerError(
+                throw PipelineError(
                     .nothingInCommon, message: "the server does not accept \(what)",
                     advice: "another codec")
             }
@@ -111,7 +112,7 @@ final class WHIPLink: PeerConnectionObserver {
     }
 
     /// Schedules a reconnection, or gives up.
-    private func lost(_ error: PeerError) {
+    private func lost(_ error: PipelineError) {
         let (connection, isHopeless) = state.withLock { state -> (AnsweredConnection?, Bool) in
             state.isConnected = false
             let connection = state.connection.take()
@@ -150,7 +151,7 @@ final class WHIPLink: PeerConnectionObserver {
         case .connected:
             if state.withLock({ $0.connection != nil }) { connected() }
         case .failed(let error): lost(error)
-        case .closed: lost(PeerError(.unreachable, message: "the server ended the session"))
+        case .closed: lost(PipelineError(.unreachable, message: "the server ended the session"))
         case .new, .connecting, .interrupted: break
         }
     }

@@ -45,7 +45,7 @@ public final class WHIPSink: VideoSink, Sendable {
         var codec: VideoCodec?
         var publisher: MediaPublisher?
         var link: WHIPLink?
-        var failure: PeerError?
+        var failure: PipelineError?
         var refused = DropCounts()
         /// The number of encoded audio frames that were sent without re-encoding.
         var sentUnits = 0
@@ -77,8 +77,8 @@ public final class WHIPSink: VideoSink, Sendable {
     public init(
         _ url: String, token: String? = nil, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        do throws(PeerError) { client = try SignallingClient(url, token: token) } catch {
-            throw PipelineError(error)
+        do throws(PipelineError) { client = try SignallingClient(url, token: token) } catch {
+            throw error.asOfBridge
         }
         self.configuration = configuration
         state = Mutex(State(hasAudio: configuration.hasAudio))
@@ -88,7 +88,7 @@ public final class WHIPSink: VideoSink, Sendable {
     public var audio: any AudioSink & Sendable { WHIPAudio(self) }
 
     /// Why the sink has failed; `nil` if it has not.
-    public var failure: PeerError? { state.withLock { $0.failure } }
+    public var failure: PipelineError? { state.withLock { $0.failure } }
 
     // MARK: VideoSink
 
@@ -140,7 +140,7 @@ public final class WHIPSink: VideoSink, Sendable {
             let fresh = MediaPublisher(backend, onKeyFrameNeeded: state.onKeyFrameNeeded) {
                 [weak self] error in
                 self?.failed(
-                    PeerError(.failed, message: "the media cannot be encoded: \(error)"))
+                    PipelineError(.failed, message: "the media cannot be encoded: \(error)"))
             }
             state.publisher = fresh
             state.codec = codec ?? configuration.video.codec ?? .h264
@@ -180,14 +180,14 @@ public final class WHIPSink: VideoSink, Sendable {
         link.begin()
     }
 
-    private func failed(_ error: PeerError) {
+    private func failed(_ error: PipelineError) {
         let onFailure = state.withLock { state -> (@Sendable (PipelineError) -> Void)? in
             guard state.failure == nil else { return nil }
             state.failure = error
             state.isOpen = false
             return state.onFailure
         }
-        onFailure?(PipelineError(error))
+        onFailure?(error.asOfBridge)
     }
 
     /// Blocks until media that is not live is due: its timeline starts with the connection.
@@ -211,7 +211,7 @@ public final class WHIPSink: VideoSink, Sendable {
 
     /// Ends the session because it cannot carry the media.
     private func refuse(_ what: String, advice: String) -> FrameDisposition {
-        failed(PeerError(.nothingInCommon, message: what, advice: advice))
+        failed(PipelineError(.nothingInCommon, message: what, advice: advice))
         return refuse(.badFormat)
     }
 
@@ -309,7 +309,7 @@ extension WHIPSink: BridgeDestination {
         await publisher?.stop(within: .seconds(2))
         if let publisher, publisher.sentCount + sentUnits == 0 {
             failed(
-                PeerError(
+                PipelineError(
                     .closed,
                     message:
                         "nothing was sent: the media ended before the connection was established",

@@ -1,4 +1,5 @@
 package import HTTPTypes
+internal import MediaBridge
 
 /// The rules by which every listener admits requests: token, `Host` and `Origin`.
 ///
@@ -155,7 +156,7 @@ package struct RequestRefusal: Error {
         .conflict, "the engine has left the channel; try again later", retryAfter: 1)
 
     /// Creates the refusal of an offer that the connection has refused.
-    init(_ error: PeerError) {
+    init(_ error: PipelineError) {
         switch error.code {
         case .badDescription:
             self.init(.badRequest, "invalid SDP offer: \(error.message.printablePrefix)")

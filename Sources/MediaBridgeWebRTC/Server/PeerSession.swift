@@ -1,4 +1,5 @@
 package import BridgeEngine
+internal import MediaBridge
 package import MediaCore
 internal import Synchronization
 
@@ -176,7 +177,7 @@ extension FrameBalance {
 /// The connection of a session. Tests replace it.
 package protocol MediaPeer: AnyObject, Sendable {
     /// Takes an offer and returns the answer.
-    func answer(_ offer: String) async throws(PeerError) -> String
+    func answer(_ offer: String) async throws(PipelineError) -> String
     /// Adds a candidate of the peer.
     func add(_ candidate: PeerConnection.Candidate)
     /// The negotiated video codec.

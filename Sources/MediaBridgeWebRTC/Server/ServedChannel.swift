@@ -1,5 +1,6 @@
 internal import BridgeEngine
 internal import MediaBasics
+internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
 
@@ -210,7 +211,7 @@ extension ServedChannel {
             throw .over
         }
         let answer: String
-        do throws(PeerError) { answer = try await peer.answer(offer) } catch {
+        do throws(PipelineError) { answer = try await peer.answer(offer) } catch {
             throw RequestRefusal(error)
         }
         guard !session.isOver else { throw .over }

@@ -1,5 +1,6 @@
 internal import Foundation
 public import HTTPTypes
+internal import MediaBridge
 
 extension WebRTCServer {
     /// The maximum length of a request body, in bytes. A longer one is refused with 413, whether
@@ -137,7 +138,7 @@ extension WebRTCServer {
         _ offer: String, _ kind: PeerSession.Kind
     ) throws(RequestRefusal) -> String {
         let description: SessionDescription
-        do throws(PeerError) { description = try SessionDescription(offer) } catch {
+        do throws(PipelineError) { description = try SessionDescription(offer) } catch {
             throw RequestRefusal(error)
         }
         func bad(_ what: String) -> RequestRefusal {
@@ -183,7 +184,7 @@ extension WebRTCServer {
             throw RequestRefusal(.badRequest, "invalid candidates: they are not UTF-8")
         }
         let fragment: TrickleFragment
-        do throws(PeerError) { fragment = try TrickleFragment(parsing: text) } catch {
+        do throws(PipelineError) { fragment = try TrickleFragment(parsing: text) } catch {
             throw RequestRefusal(.badRequest, error.message)
         }
         if let userFragment = fragment.userFragment, userFragment != session.userFragment {

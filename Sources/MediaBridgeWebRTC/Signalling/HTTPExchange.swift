@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import MediaBasics
+internal import MediaBridge
 internal import Synchronization
 
 #if canImport(FoundationNetworking)
@@ -23,7 +24,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     static let maximumLength = 256 * 1024
 
     private let reply = Mutex<(response: HTTPURLResponse?, body: [UInt8])>((nil, []))
-    private let result = Once<Result<Reply, PeerError>>()
+    private let result = Once<Result<Reply, PipelineError>>()
     /// The scheme, host and port.
     private let server: String
 
@@ -35,7 +36,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     static func send(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8],
         within timeout: Duration
-    ) async throws(PeerError) -> Reply {
+    ) async throws(PipelineError) -> Reply {
         var request = URLRequest(url: url)
         request.httpMethod = method.rawValue
         request.httpShouldHandleCookies = false
@@ -55,8 +56,8 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         session.finishTasksAndInvalidate()
         if let result { return try result.get() }
         throw Task.isCancelled
-            ? PeerError(.closed, message: "the request was cancelled")
-            : PeerError(
+            ? PipelineError(.closed, message: "the request was cancelled")
+            : PipelineError(
                 .deadlineExceeded,
                 message: "\(exchange.server) did not answer within \(timeout.inSeconds) s",
                 advice: "check the address, and that a server listens there")
@@ -75,7 +76,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     /// Ends the exchange with the reply received so far, unless it has ended.
     private func end() {
         let (response, body) = reply.withLock { $0 }
-        let error = PeerError(.unreachable, message: "\(server) did not answer")
+        let error = PipelineError(.unreachable, message: "\(server) did not answer")
         result.resume(
             response.map { .success(Reply(response: Self.translate($0), body: body)) }
                 ?? .failure(error))
@@ -123,7 +124,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
             return false
         }
         guard isTooLong else { return }
-        let error = PeerError(
+        let error = PipelineError(
             .refused, message: "the answer of \(server) exceeds \(Self.maximumLength / 1024) KiB",
             advice: "the URL of a WHIP or WHEP endpoint")
         result.resume(.failure(error))
@@ -133,7 +134,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        if let error { result.resume(.failure(PeerError(error, at: server))) } else { end() }
+        if let error { result.resume(.failure(PipelineError(error, at: server))) } else { end() }
     }
 }
 
@@ -146,15 +147,15 @@ extension Duration {
 
 // MARK: - Errors
 
-extension PeerError {
+extension PipelineError {
     /// The error for a reply that is not a success: its status, and the first line of its text.
     static func refusal(
         _ reply: HTTPExchange.Reply, by url: URL, sentToken: Bool
-    ) -> PeerError {
+    ) -> PipelineError {
         let status = reply.response.status.code
         let (code, advice) = meaning(of: status, sentToken: sentToken)
         let line = firstLine(of: reply)
-        return PeerError(
+        return PipelineError(
             code,
             message: "\(Origin.text(of: url)) refused with status \(status)"
                 + (line.isEmpty ? "" : ": \(line)"),

@@ -1,6 +1,7 @@
 package import Foundation
 internal import HTTPTypes
 internal import MediaBasics
+package import MediaBridge
 internal import Synchronization
 
 /// A client of WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep), which differ only in the direction
@@ -26,17 +27,17 @@ package struct SignallingClient: Sendable {
     ///   - token: The bearer token. Default `nil`: none.
     ///   - timeout: The timeout for the answer to an offer, redirects included; requests of the
     ///     session get half of it. Default 10 s.
-    /// - Throws: ``PeerError/Code/badAddress``.
+    /// - Throws: `PipelineError.Code.badAddress`.
     package init(
         _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10).asDefaultDeadline
-    ) throws(PeerError) {
+    ) throws(PipelineError) {
         guard let url = URL(string: endpoint), let origin = Origin(of: url) else {
-            throw PeerError(
+            throw PipelineError(
                 .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
         if let token, !BearerToken.isValid(token) {
-            throw PeerError(
+            throw PipelineError(
                 .badAddress, message: "the token for \(origin) cannot be sent in a header",
                 advice: "a token of printable ASCII characters, without spaces")
         }
@@ -48,13 +49,13 @@ package struct SignallingClient: Sendable {
     /// Posts an offer and waits for the answer.
     ///
     /// - Parameter offer: The session description.
-    /// - Throws: ``PeerError`` if there is no answer. If the server refuses, the error has the
-    ///   server's status and the first line of its text: ``PeerError/Code/unauthorized``,
-    ///   ``PeerError/Code/nothingInCommon``, ``PeerError/Code/busy`` (try again later),
-    ///   ``PeerError/Code/refused``. Otherwise it is ``PeerError/Code/unreachable``,
-    ///   ``PeerError/Code/deadlineExceeded``, ``PeerError/Code/badDescription``, or
-    ///   ``PeerError/Code/closed`` if the task is cancelled.
-    package func post(offer: String) async throws(PeerError) -> SignallingSession {
+    /// - Throws: `PipelineError` if there is no answer. If the server refuses, the error has the
+    ///   server's status and the first line of its text: `PipelineError.Code.unauthorized`,
+    ///   `PipelineError.Code.nothingInCommon`, `PipelineError.Code.busy` (try again later),
+    ///   `PipelineError.Code.refused`. Otherwise it is `PipelineError.Code.unreachable`,
+    ///   `PipelineError.Code.deadlineExceeded`, `PipelineError.Code.badDescription`, or
+    ///   `PipelineError.Code.closed` if the task is cancelled.
+    package func post(offer: String) async throws(PipelineError) -> SignallingSession {
         var url = endpoint
         let deadline = ContinuousClock.now + timeout
         for _ in 0...Self.maximumRedirects {
@@ -67,7 +68,7 @@ package struct SignallingClient: Sendable {
             default: throw .refusal(reply, by: url, sentToken: sendsToken(to: url))
             }
         }
-        throw PeerError(
+        throw PipelineError(
             .refused, message: "too many redirects from \(Origin.text(of: endpoint))",
             advice: "the URL of the endpoint itself")
     }
@@ -76,7 +77,7 @@ package struct SignallingClient: Sendable {
     fileprivate func request(
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields = [:], body: [UInt8] = [],
         within timeout: Duration
-    ) async throws(PeerError) -> HTTPExchange.Reply {
+    ) async throws(PipelineError) -> HTTPExchange.Reply {
         var fields = fields
         if let token, sendsToken(to: url) { fields[.authorization] = "Bearer \(token)" }
         return try await HTTPExchange.send(method, url, fields, body: body, within: timeout)
@@ -86,18 +87,20 @@ package struct SignallingClient: Sendable {
         token != nil && Origin(of: url) == Origin(of: endpoint)
     }
 
-    private func redirection(of response: HTTPResponse, from url: URL) throws(PeerError) -> URL {
+    private func redirection(
+        of response: HTTPResponse, from url: URL
+    ) throws(PipelineError) -> URL {
         guard let location = response.headerFields[.location],
             let next = URL(string: location, relativeTo: url)?.absoluteURL,
             let origin = Origin(of: next)
         else {
-            throw PeerError(
+            throw PipelineError(
                 .refused, message: "\(Origin.text(of: url)) redirects to an invalid URL",
                 advice: "the URL of the endpoint itself")
         }
         // Otherwise an eavesdropper could downgrade a private connection to an unencrypted one.
         guard !(url.scheme?.lowercased() == "https" && origin.scheme == "http") else {
-            throw PeerError(
+            throw PipelineError(
                 .refused, message: "\(Origin.text(of: url)) redirects from https to http",
                 advice: "\(origin) directly, if unencrypted signalling is intended")
         }
@@ -106,12 +109,12 @@ package struct SignallingClient: Sendable {
 
     private func session(
         _ reply: HTTPExchange.Reply, at url: URL
-    ) throws(PeerError) -> SignallingSession {
+    ) throws(PipelineError) -> SignallingSession {
         let fields = reply.response.headerFields
         let type = fields.mediaType
         let answer = String(decoding: reply.body, as: UTF8.self)
         guard type.isEmpty || type == MediaType.sdp, answer.hasPrefix("v=0") else {
-            throw PeerError(
+            throw PipelineError(
                 .badDescription,
                 message: "\(Origin.text(of: url)) answered \(reply.response.status.code) with "
                     + "\(type.isEmpty ? "unknown content" : type.printablePrefix) instead of a session description",
@@ -154,7 +157,7 @@ package final class SignallingSession: Sendable {
             // section 9.2.2): otherwise the server keeps the session until its media has been
             // silent for a long time.
             for _ in 0..<2 {
-                do throws(PeerError) {
+                do throws(PipelineError) {
                     _ = try await client.request(.delete, resource, within: client.sessionTimeout)
                     return
                 } catch {
@@ -183,14 +186,14 @@ struct AnsweredConnection: Sendable {
 extension SignallingClient {
     /// Makes an offer, posts it, and takes the answer.
     ///
-    /// - Throws: ``PeerError``; the session is ended then.
+    /// - Throws: `PipelineError`; the session is ended then.
     func connect(
         _ role: PeerConnection.Role, _ media: PeerConnection.Media,
         _ configuration: PeerConnection.Configuration, observer: any PeerConnectionObserver
-    ) async throws(PeerError) -> AnsweredConnection {
+    ) async throws(PipelineError) -> AnsweredConnection {
         let peer = PeerConnection(role, media, configuration: configuration, observer: observer)
         var session: SignallingSession?
-        do throws(PeerError) {
+        do throws(PipelineError) {
             let answered = try await post(offer: peer.offer())
             session = answered
             try await peer.accept(answer: answered.answer)

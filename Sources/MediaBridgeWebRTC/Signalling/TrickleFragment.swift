@@ -1,3 +1,5 @@
+package import MediaBridge
+
 /// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
 package struct TrickleFragment: Sendable {
     /// The ICE user fragment (`a=ice-ufrag`) of the candidates; `nil` if the fragment contains none.
@@ -12,8 +14,8 @@ package struct TrickleFragment: Sendable {
     /// Parses a fragment. The m-line of a candidate is taken only from `a=mid`: the `m=` lines of
     /// clients are not reliable.
     ///
-    /// - Throws: ``PeerError/Code/badDescription``.
-    package init(parsing text: String) throws(PeerError) {
+    /// - Throws: `PipelineError.Code.badDescription`.
+    package init(parsing text: String) throws(PipelineError) {
         var (isLast, mid): (Bool, String?) = (false, nil)
         for line in text.split(whereSeparator: \.isNewline) {
             let bytes = line.utf8
@@ -44,8 +46,8 @@ package struct TrickleFragment: Sendable {
         }
     }
 
-    private static func bad(_ what: String) -> PeerError {
-        PeerError(.badDescription, message: "invalid candidate fragment: \(what)")
+    private static func bad(_ what: String) -> PipelineError {
+        PipelineError(.badDescription, message: "invalid candidate fragment: \(what)")
     }
 }
 

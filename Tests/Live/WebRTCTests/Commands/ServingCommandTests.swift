@@ -101,7 +101,7 @@ import Testing
                 ]
             ) { process, url in
                 let path = "/whip?name=anna/../x"
-                let wrong = await #expect(throws: PeerError.self) {
+                let wrong = await #expect(throws: PipelineError.self) {
                     let client = try SignallingClient(endpoint(url, "/whip"), token: "wrong")
                     _ = try await client.post(offer: Offers.offer(direction: "sendonly"))
                 }
@@ -193,7 +193,7 @@ import Testing
         _ = try await serve(arguments) { process, url in
             #expect(process.errors.contains("/#token="))
             let client = try SignallingClient(endpoint(url, "/whep"))
-            let error = await #expect(throws: PeerError.self) {
+            let error = await #expect(throws: PipelineError.self) {
                 _ = try await client.post(offer: Offers.offer())
             }
             #expect(error?.code == .unauthorized)

@@ -16,7 +16,7 @@ import Testing
                 try sink.render(frame)
                 if isEnough() { break }
             }
-        } catch { #expect(error is PeerError) }
+        } catch { #expect(error is PipelineError) }
         await sink.finish()
     }
 

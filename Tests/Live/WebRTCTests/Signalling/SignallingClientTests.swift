@@ -6,10 +6,10 @@ import Testing
     private func failure(
         token: String? = nil, timeout: Duration = .hangLimit,
         _ answer: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Reply
-    ) async throws -> PeerError {
+    ) async throws -> PipelineError {
         let server = try ScriptedServer(answer)
         let client = try SignallingClient("\(server.url)/whip", token: token, timeout: timeout)
-        return try await #require(throws: PeerError.self) {
+        return try await #require(throws: PipelineError.self) {
             _ = try await client.post(offer: Offers.offer())
         }
     }
@@ -97,10 +97,10 @@ import Testing
 
     @Test(
         arguments: [
-            (400, PeerError.Code.refused), (401, .unauthorized), (403, .unauthorized),
+            (400, PipelineError.Code.refused), (401, .unauthorized), (403, .unauthorized),
             (404, .refused), (405, .refused), (406, .nothingInCommon), (409, .busy),
             (415, .refused), (422, .refused), (429, .busy), (500, .refused), (503, .busy),
-        ]) func refusalsHaveTheirStatusAndTheirFirstLine(status: Int, code: PeerError.Code)
+        ]) func refusalsHaveTheirStatusAndTheirFirstLine(status: Int, code: PipelineError.Code)
         async throws
     {
         let error = try await failure(token: "tok-secret") { _ in
@@ -140,7 +140,7 @@ import Testing
         let port = try FreePort.tcp()
         let client = try SignallingClient(
             "http://127.0.0.1:\(port)/whip?key=hidden", timeout: .hangLimit)
-        let refused = try await #require(throws: PeerError.self) {
+        let refused = try await #require(throws: PipelineError.self) {
             _ = try await client.post(offer: Offers.offer())
         }
         #expect(refused.code == .unreachable)
@@ -154,8 +154,8 @@ import Testing
             return .silence
         }
         let client = try SignallingClient("\(server.url)/whip", timeout: .hangLimit)
-        let task = Task { () -> PeerError? in
-            do throws(PeerError) {
+        let task = Task { () -> PipelineError? in
+            do throws(PipelineError) {
                 _ = try await client.post(offer: Offers.offer())
                 return nil
             } catch { return error }

@@ -63,7 +63,7 @@ struct SessionDescriptionTests {
         "v=0" + String(repeating: "\r\na=x", count: 2001),
         "v=0\r\n" + String(repeating: "a=xx\r\n", count: 50_000),
     ]) func invalidDescriptionIsRefused(text: String) {
-        let error = #expect(throws: PeerError.self) { try SessionDescription(text) }
+        let error = #expect(throws: PipelineError.self) { try SessionDescription(text) }
         #expect(error?.code == .badDescription)
     }
 
@@ -132,7 +132,7 @@ struct SessionDescriptionTests {
         let offer = try SessionDescription(Self.text(lines))
         let encoding = try #require(PayloadEncoding.of(.video(.vp8)))
         let stream = PeerStream(encoding: encoding, payload: 97, line: 0)
-        let error = #expect(throws: PeerError.self) { try offer.cleaned(for: [stream]) }
+        let error = #expect(throws: PipelineError.self) { try offer.cleaned(for: [stream]) }
         #expect(error?.code == .badDescription)
     }
 

@@ -106,13 +106,13 @@ struct RefusalTests {
 
     @Test(
         arguments: [
-            (PeerError.Code.badDescription, 400), (.nothingInCommon, 406),
+            (PipelineError.Code.badDescription, 400), (.nothingInCommon, 406),
             (.deadlineExceeded, 503), (.missingElement, 500), (.failed, 500),
-        ]) func connectionErrorsHaveAnHTTPStatus(code: PeerError.Code, status: Int) async throws
+        ]) func connectionErrorsHaveAnHTTPStatus(code: PipelineError.Code, status: Int) async throws
     {
         let served = ServedTest()
         let held = try await served.join()
-        served.peers.fail(with: PeerError(code, message: "line\nof\u{7}text"))
+        served.peers.fail(with: PipelineError(code, message: "line\nof\u{7}text"))
         for path in ["/whep", "/whip"] {
             let reply = await served.post(path)
             #expect(reply.status == status)

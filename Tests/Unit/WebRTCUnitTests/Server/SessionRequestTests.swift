@@ -88,7 +88,7 @@ struct SessionRequestTests {
         let held = try await served.join()
         let location = try #require(await served.post("/whep")["Location"])
         let peer = try #require(served.peers.latest)
-        peer.observer?.stateChanged(.failed(PeerError(.unreachable, message: "gone")))
+        peer.observer?.stateChanged(.failed(PipelineError(.unreachable, message: "gone")))
         await peer.state.wait { $0.isClosed }
         #expect(await served.send("DELETE", location).status == 404)
         await held.membership.leave()

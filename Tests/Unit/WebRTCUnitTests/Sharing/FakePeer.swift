@@ -26,18 +26,18 @@ final class FakePeer: MediaPeer {
     /// The session, which owns the peer.
     weak let observer: (any PeerConnectionObserver)?
     let state = Observed(State())
-    private let failure: PeerError?
+    private let failure: PipelineError?
 
     init(
         _ role: PeerConnection.Role, _ media: PeerConnection.Media,
         _ configuration: PeerConnection.Configuration, _ observer: any PeerConnectionObserver,
-        failure: PeerError?
+        failure: PipelineError?
     ) {
         (self.role, self.media, self.configuration) = (role, media, configuration)
         (self.observer, self.failure) = (observer, failure)
     }
 
-    func answer(_ offer: String) async throws(PeerError) -> String {
+    func answer(_ offer: String) async throws(PipelineError) -> String {
         state.change { $0.offer = offer }
         if let failure { throw failure }
         return Offers.answer
@@ -101,10 +101,10 @@ final class FakePeer: MediaPeer {
 /// The peers that a server has created, in order.
 final class FakePeers: Sendable {
     let all = Observed<[FakePeer]>([])
-    private let failure = Mutex<PeerError?>(nil)
+    private let failure = Mutex<PipelineError?>(nil)
 
     /// Makes every answer fail from now on.
-    func fail(with error: PeerError?) { failure.withLock { $0 = error } }
+    func fail(with error: PipelineError?) { failure.withLock { $0 = error } }
 
     var make: MakePeer {
         { [self] role, media, configuration, observer in

@@ -52,7 +52,7 @@ struct SenderTests {
         let membership = try await join(served)
         let peer = try await sender(served, "")
         peer.connect()
-        peer.observer?.stateChanged(.failed(PeerError(.unreachable, message: "gone")))
+        peer.observer?.stateChanged(.failed(PipelineError(.unreachable, message: "gone")))
         await served.listener.waitFor("left sender-1 dropped")
         await membership.leave()
         #expect(
@@ -66,7 +66,7 @@ struct SenderTests {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served)
-        peer.observer?.stateChanged(.failed(PeerError(.deadlineExceeded, message: "late")))
+        peer.observer?.stateChanged(.failed(PipelineError(.deadlineExceeded, message: "late")))
         await peer.state.wait { $0.isClosed }
         let next = try await sender(served, "?name=ben")
         next.connect()

@@ -5,11 +5,11 @@ import Testing
 struct EndpointTests {
     @Test(arguments: ["", "whip", "ftp://host/whip", "http://", "rtsp://host"])
     func invalidEndpointIsRefused(text: String) {
-        #expect(throws: PeerError.self) { _ = try SignallingClient(text) }
+        #expect(throws: PipelineError.self) { _ = try SignallingClient(text) }
     }
 
     @Test(arguments: ["", "a b", "a\nb", "ä"]) func aTokenMustFitAHeader(token: String) throws {
-        let error = try #require(throws: PeerError.self) {
+        let error = try #require(throws: PipelineError.self) {
             _ = try SignallingClient("http://host/whip", token: token)
         }
         #expect(error.code == .badAddress)

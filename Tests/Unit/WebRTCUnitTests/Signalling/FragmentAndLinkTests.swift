@@ -34,7 +34,7 @@ struct FragmentAndLinkTests {
             "v=0\r\ns=-\r\n",
         ]) func invalidFragmentIsRefused(text: String) throws
     {
-        let error = try #require(throws: PeerError.self) {
+        let error = try #require(throws: PipelineError.self) {
             _ = try TrickleFragment(parsing: text)
         }
         #expect(error.code == .badDescription)
@@ -44,7 +44,7 @@ struct FragmentAndLinkTests {
         let line = "a=candidate:1 1 udp 1 10.0.0.1 5000 typ host\n"
         #expect(
             try TrickleFragment(parsing: String(repeating: line, count: 64)).candidates.count == 64)
-        #expect(throws: PeerError.self) {
+        #expect(throws: PipelineError.self) {
             _ = try TrickleFragment(parsing: String(repeating: line, count: 65))
         }
     }
