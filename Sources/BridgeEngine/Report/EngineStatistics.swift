@@ -233,32 +233,25 @@ public struct ChannelStatistics: Sendable {
 
 // MARK: Removed objects
 
-/// Counts of removed objects: the latest ones individually, earlier ones as one sum, so that memory
-/// stays bounded in an engine that runs for months.
+/// Counts of removed objects: their sum, and only the latest ones individually, so that memory stays
+/// bounded in an engine that runs for months.
 package struct Departed<ID: Hashable & Sendable, Counts: Sendable>: Sendable {
     /// The counts of the latest 64 removed objects.
     package private(set) var latest: [ID: Counts] = [:]
-    /// The sum over all objects that were removed before those.
-    package private(set) var earlier = FrameBalance()
     /// The sum over all removed objects.
     package private(set) var balance = FrameBalance()
     /// The objects in ``latest``, oldest first.
-    private var order: [(id: ID, balance: FrameBalance)] = []
+    private var order: [ID] = []
     private static var most: Int { 64 }
 
     init() {}
 
     mutating func add(_ id: ID, _ counts: Counts) where Counts: FrameBalanced {
-        if let place = order.firstIndex(where: { $0.id == id }) {
-            earlier = earlier + order.remove(at: place).balance
-        }
+        order.removeAll { $0 == id }
+        order.append(id)
         latest[id] = counts
-        order.append((id, counts.balance))
         balance = balance + counts.balance
-        guard order.count > Self.most else { return }
-        let oldest = order.removeFirst()
-        latest[oldest.id] = nil
-        earlier = earlier + oldest.balance
+        if order.count > Self.most { latest[order.removeFirst()] = nil }
     }
 }
 
