@@ -321,9 +321,11 @@ public final class Recorder: Sendable {
         watch.end()
         inbox.close()
         if before == .recording { noteNothing() }
-        let report = self.report
-        _ = await writer.queue.outcome(within: .seconds(1), on: .system) { [writer] in
-            writer.log { $0.finish(report) }
+        if configuration.frameLog != nil {
+            let report = self.report
+            _ = await writer.queue.outcome(within: .seconds(1), on: .system) { [writer] in
+                writer.log { $0.finish(report) }
+            }
         }
         listeners.finish(with: self.report)
         result.open()
