@@ -32,8 +32,8 @@ extension CommandConfiguration {
                 """,
             version: "gst-bridge \(MediaBridgeVersion.text)",
             subcommands: [
-                RunCommand.self, RecordCommand.self, RepairCommand.self, SnapshotCommand.self,
-                CtlCommand.self, DoctorCommand.self,
+                RunCommand.self, RecordCommand.self, CtlCommand.self, RepairCommand.self,
+                ListCommand.self, ClipCommand.self, SnapshotCommand.self, DoctorCommand.self,
             ] + network)
     }
 }

@@ -85,13 +85,14 @@ extension Pad {
     }
 
     /// Calls `body` for every buffer that passes, except headers without a timestamp, with the
-    /// buffer's running time in nanoseconds (`nil` if unknown) and its size in bytes.
-    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
+    /// buffer's running time in nanoseconds (`nil` if unknown), its size in bytes, and whether it is a
+    /// key unit.
+    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int, Bool) -> Void) {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
             guard let buffer = gst_pad_probe_info_get_buffer(info), !buffer.isTimelessHeader else {
                 return GST_PAD_PROBE_OK
             }
-            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)))
+            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)), buffer.isKey)
             return GST_PAD_PROBE_OK
         }
     }
@@ -123,11 +124,16 @@ extension Pad {
     }
 
     /// Blocks every buffer at this pad, and with it the streaming thread, until the probe is
-    /// removed. A buffer that has already passed the pad is not affected.
-    func block() -> PadProbe {
+    /// removed or the pad is flushed. A buffer that has already passed the pad is not affected.
+    ///
+    /// - Parameter onBlock: Called when a buffer waits.
+    func block(_ onBlock: @escaping @Sendable () -> Void = {}) -> PadProbe {
         addProbe(
             GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER, GST_PAD_PROBE_TYPE_BUFFER_LIST
-        ) { _, _ in GST_PAD_PROBE_OK }
+        ) { _, _ in
+            onBlock()
+            return GST_PAD_PROBE_OK
+        }
     }
 }
 
@@ -168,11 +174,26 @@ extension GstSegment {
     /// Returns a time of the stream as running time, in nanoseconds; negative before the segment's
     /// start. `nil` if there is no time, or if the segment's format is not time.
     func runningTime(of time: GstClockTime) -> Int64? {
+        signed(time, gst_segment_to_running_time_full)
+    }
+
+    /// Returns a time of the stream as time in the file, in nanoseconds, which a seek does not
+    /// change; `nil` as for ``runningTime(of:)``.
+    func fileTime(of time: GstClockTime) -> Int64? {
+        signed(time, gst_segment_to_stream_time_full)
+    }
+
+    private func signed(
+        _ time: GstClockTime,
+        _ convert: (
+            UnsafePointer<GstSegment>?, GstFormat, guint64, UnsafeMutablePointer<guint64>?
+        ) -> gint
+    ) -> Int64? {
         guard time != .max, format == GST_FORMAT_TIME else { return nil }
-        var (segment, running) = (self, guint64(0))
-        let sign = gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, time, &running)
-        guard sign != 0, running <= guint64(Int64.max) else { return nil }
-        return Int64(sign) * Int64(running)
+        var (segment, result) = (self, guint64(0))
+        let sign = convert(&segment, GST_FORMAT_TIME, time, &result)
+        guard sign != 0, result <= guint64(Int64.max) else { return nil }
+        return Int64(sign) * Int64(result)
     }
 }
 

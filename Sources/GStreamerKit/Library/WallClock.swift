@@ -27,11 +27,27 @@ package struct WallClock: Sendable {
         withDateTime(time) { Int64(g_date_time_get_utc_offset($0)) / 1_000_000 } ?? 0
     }
 
+    /// Reads an ISO 8601 date with a time, in nanoseconds since 1970: `2026-11-27T14:03:20.5`, with
+    /// or without an offset such as `+01:00`; `nil` for any other text.
+    package func time(of text: String) -> Int64? {
+        let place = timeZone
+        defer { if let place { g_time_zone_unref(place) } }
+        guard let date = g_date_time_new_from_iso8601(text, place) else { return nil }
+        defer { g_date_time_unref(date) }
+        let (time, overflow) = Int64(g_date_time_to_unix(date)).multipliedReportingOverflow(
+            by: 1_000_000_000)
+        return overflow ? nil : time + Int64(g_date_time_get_microsecond(date)) * 1000
+    }
+
+    private var timeZone: OpaquePointer? {
+        zone.map { g_time_zone_new_identifier($0) } ?? g_time_zone_new_local()
+    }
+
     private func withDateTime<R>(_ time: Int64, _ body: (OpaquePointer) -> R?) -> R? {
         let (seconds, rest) = time.quotientAndRemainder(dividingBy: 1_000_000_000)
         guard let utc = g_date_time_new_from_unix_utc(gint64(seconds)) else { return nil }
         defer { g_date_time_unref(utc) }
-        let place = zone.map { g_time_zone_new_identifier($0) } ?? g_time_zone_new_local()
+        let place = timeZone
         defer { if let place { g_time_zone_unref(place) } }
         guard let whole = place.flatMap({ g_date_time_to_timezone(utc, $0) }) else { return nil }
         defer { g_date_time_unref(whole) }

@@ -379,15 +379,19 @@ package struct Sample: ~Copyable {
 
     /// The presentation time as running time, in nanoseconds; negative before the segment's start.
     /// `nil` if the buffer has no timestamp or the segment's format is not time.
-    package var runningTime: Int64? { running { $0.pts } }
+    package var runningTime: Int64? { time(false) { $0.pts } }
 
     /// The decoding time as running time, in nanoseconds; `nil` as for ``runningTime``.
-    package var decodingRunningTime: Int64? { running { $0.dts } }
+    package var decodingRunningTime: Int64? { time(false) { $0.dts } }
 
-    private func running(_ time: (GstBuffer) -> GstClockTime) -> Int64? {
+    /// Returns a time of the buffer as running time, or as time in the file, which a seek does not
+    /// change; `nil` as for ``runningTime``.
+    func time(_ isFileTime: Bool, _ time: (GstBuffer) -> GstClockTime) -> Int64? {
         guard let buffer = gst_sample_get_buffer(pointer),
             let segment = gst_sample_get_segment(pointer)
         else { return nil }
-        return segment.pointee.runningTime(of: time(buffer.pointee))
+        let time = time(buffer.pointee)
+        return isFileTime
+            ? segment.pointee.fileTime(of: time) : segment.pointee.runningTime(of: time)
     }
 }

@@ -23,7 +23,7 @@ package struct FragmentReading: Hashable, Sendable {
 /// Each scan can be run once. Thread: any but a streaming thread.
 package final class StreamScan: Sendable {
     /// One stream that the demuxer found.
-    package struct Stream: Hashable, Sendable {
+    package struct Stream: Sendable {
         /// The name of the demuxer's pad, for example `video_0`.
         package let pad: String
         /// The media type, for example `video/x-h264`.
@@ -33,6 +33,11 @@ package final class StreamScan: Sendable {
         package fileprivate(set) var times: [Int64?] = []
         /// Size of all units, in bytes.
         package fileprivate(set) var bytes = 0
+        /// The format of the units, at the end of the scan; `nil` if none came.
+        package fileprivate(set) var caps: Caps?
+        /// The numbers of the key units in ``times``.
+        package fileprivate(set) var keys: [Int] = []
+        fileprivate let sink: Pad?
     }
 
     private let pipeline: Pipeline
@@ -65,8 +70,11 @@ package final class StreamScan: Sendable {
         pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
     }
 
+    /// The streams, as far as they have been read.
+    package var streams: [Stream] { tally.streams.withLock { $0 } }
+
     /// Number of units read so far, in all streams.
-    package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
+    package var units: Int { streams.reduce(0) { $0 + $1.times.count } }
 
     /// The duration that the file states; `nil` if it states none, or before ``run()`` returned.
     package var duration: ClockTime? { announced.withLock { $0 } }
@@ -78,8 +86,9 @@ package final class StreamScan: Sendable {
     package func run() async throws(PipelineError) -> [Stream] {
         try await pipeline.runToEnd { pipeline in
             announced.withLock { $0 = pipeline.queryDuration() }
+            tally.noteFormats()
         }
-        return tally.streams.withLock { $0 }
+        return streams
     }
 
     /// Collects the units on the streaming threads.
@@ -94,6 +103,13 @@ package final class StreamScan: Sendable {
             self.limit = limit
             self.parsers = parsers
             self.fragments = fragments
+        }
+
+        /// Notes the formats of the streams, which the pads forget at NULL.
+        func noteFormats() {
+            streams.withLock { streams in
+                for index in streams.indices { streams[index].caps = streams[index].sink?.caps }
+            }
         }
 
         /// Runs on a streaming thread.
@@ -111,11 +127,13 @@ package final class StreamScan: Sendable {
             }
             let sink = gst_bin_get_by_name(end.cast(), "end").map { Element(adopting: $0) }
             let index = streams.withLock { streams in
-                streams.append(Stream(pad: pad.name, mediaType: mediaType))
+                streams.append(
+                    Stream(pad: pad.name, mediaType: mediaType, sink: sink?.pad("sink")))
                 return streams.count - 1
             }
-            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
+            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes, isKey in
                 self?.streams.withLock { streams in
+                    if isKey { streams[index].keys.append(streams[index].times.count) }
                     streams[index].times.append(time)
                     streams[index].bytes += bytes
                 }
@@ -126,13 +144,18 @@ package final class StreamScan: Sendable {
             defer { gst_object_unref(holder) }
             gst_bin_add(holder.cast(), end.cast())
             gst_element_sync_state_with_parent(end.cast())
-            if let fragments {
-                pad.keepFirstFormat()
-                if mediaType.hasPrefix("audio/") { pad.keepApart() }
-                pad.delay(by: fragments.delays[pad.name] ?? 0)
-            }
+            if let fragments { pad.correct(fragments) }
             if let entry = Element(retaining: end.cast()).pad("sink") { _ = pad.link(to: entry) }
         }
+    }
+}
+
+extension Pad {
+    /// Corrects what passes a demuxer's pad. Call it before data flows.
+    func correct(_ fragments: FragmentReading) {
+        keepFirstFormat()
+        if currentOrPossibleCaps?.isSound == true { keepApart() }
+        delay(by: fragments.delays[name] ?? 0)
     }
 }
 

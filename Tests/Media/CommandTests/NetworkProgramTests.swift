@@ -35,7 +35,9 @@ extension CommandTests {
 
         @Test func theHelpListsTheCommandsOfBothPrograms() async throws {
             let help = try await GstBridge.run(["--help"]).output
-            for command in Self.commands + ["run", "record", "repair", "snapshot", "doctor"] {
+            for command in Self.commands + [
+                "run", "record", "repair", "list", "clip", "snapshot", "doctor",
+            ] {
                 #expect(help.contains("\n  \(command)  "), "\(command)")
             }
         }

@@ -152,21 +152,35 @@ struct RecordingRecipe: Sendable {
                 + "file extension")
     }
 
-    /// Matroska and RTP do not carry the decoding times of reordered pictures. If a container needs
-    /// them and the stream has none, an element restores them. It holds back as many units as the
-    /// stream may reorder. h264timestamper 1.22 gives a byte stream wrong times.
     private func copy(
         _ codec: some TabledCodec, _ first: MediaSample, _ kind: MediaKind
     ) -> UnitPipeline? {
-        guard let row = codec.row, row.copies(into: container), var form = row.forms[container]
+        let hasDecodingTimes = first.buffer.decodingTime != nil
+        guard
+            let form = codec.form(copiedInto: container, hasDecodingTimes: hasDecodingTimes)
         else { return nil }
-        if container != .mkv, first.buffer.decodingTime == nil, let timestamper = row.timestamper {
-            let ordered = "\(row.forms[.mp4] ?? "")\(timestamper) ! "
-            form = container == .ts ? ordered + form : ordered
-        }
         return UnitPipeline(
             text: "appsrc name=\(kind.rawValue) ! \(form)appsink name=units",
             codec: codec.rawValue, element: "copy", isCopy: true)
+    }
+}
+
+extension TabledCodec {
+    /// Returns the elements that bring encoded media into the form that a container demands, each
+    /// before an exclamation mark; `nil` if the container does not take it.
+    ///
+    /// Matroska and RTP do not carry the decoding times of reordered pictures. If a container needs
+    /// them and the stream has none, an element restores them. It holds back as many units as the
+    /// stream may reorder. h264timestamper 1.22 gives a byte stream wrong times.
+    func form(copiedInto container: RecordingContainer, hasDecodingTimes: Bool) -> String? {
+        guard let row, row.copies(into: container), let form = row.forms[container] else {
+            return nil
+        }
+        guard container != .mkv, !hasDecodingTimes, let timestamper = row.timestamper else {
+            return form
+        }
+        let ordered = "\(row.forms[.mp4] ?? "")\(timestamper) ! "
+        return container == .ts ? ordered + form : ordered
     }
 }
 

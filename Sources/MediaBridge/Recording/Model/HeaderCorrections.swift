@@ -223,6 +223,43 @@ enum MatroskaHeader {
         return overflow ? nil : time
     }
 
+    /// Returns whether the size that the beginning of a file states is final and in the file, which
+    /// has `count` bytes. Muxers write the size last.
+    static func isFinished(_ head: [UInt8], count: Int) -> Bool {
+        var at = 0
+        while let (id, content) = element(head, at) {
+            if id == segment { return content.upperBound <= count }
+            at = content.upperBound
+        }
+        return false
+    }
+
+    /// Returns when the last block of a file begins, in nanoseconds, by its last complete cluster; `nil` if
+    /// there is none in the last part of the file. Assumes times in milliseconds, the default.
+    static func lastBlock(of file: FileBytes) -> Int64? {
+        guard let tail = file.read(32 << 20, at: max(0, file.count - 32 << 20)) else { return nil }
+        let marker: [UInt8] = [0x1f, 0x43, 0xb6, 0x75]
+        for place in tail.indices.reversed()
+        where tail[place] == marker[0] && tail[place...].starts(with: marker) {
+            guard let cluster = element(tail, place),
+                let time = element(tail, cluster.content.lowerBound),
+                time.id == 0xe7, time.content.upperBound <= tail.count
+            else { continue }
+            let began = tail[time.content].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+            var (last, at) = (Int64?.none, time.content.upperBound)
+            while at < tail.count, let (id, content) = element(tail, at) {
+                if id == 0xa3 || id == 0xa1, content.lowerBound + 3 <= tail.count {
+                    let place = content.lowerBound + 1
+                    let offset = UInt16(tail[place]) << 8 | UInt16(tail[place + 1])
+                    last = max(last ?? .min, began &+ Int64(Int16(bitPattern: offset)))
+                }
+                at = id == 0xa0 ? content.lowerBound : content.upperBound  // a group of blocks
+            }
+            if let last { return last &* 1_000_000 }
+        }
+        return nil
+    }
+
     /// Nanoseconds from 1970 to 2001.
     private static let since2001: Int64 = 978_307_200_000_000_000
 

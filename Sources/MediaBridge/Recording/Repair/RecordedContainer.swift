@@ -9,6 +9,8 @@ struct RecordedContainer: Sendable {
     /// When the first unit was captured, in nanoseconds since 1970; `nil` if the file does not
     /// state it.
     var created: Int64?
+    /// Whether the muxer completed the file; `nil` if the container does not show it.
+    var isFinished: Bool?
 
     /// Reads the beginning of a file, and for MPEG-4 its boxes.
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
@@ -21,12 +23,14 @@ struct RecordedContainer: Sendable {
             let start = head.prefix(512)
             let isWebM = start.indices.contains { start[$0...].starts(with: Array("webm".utf8)) }
             return RecordedContainer(
-                container: isWebM ? .webm : .mkv, created: MatroskaHeader.created(in: head))
+                container: isWebM ? .webm : .mkv, created: MatroskaHeader.created(in: head),
+                isFinished: MatroskaHeader.isFinished(head, count: file.count))
         }
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
             let index = try MovieIndex(of: file, path)
             return RecordedContainer(
-                container: .mp4, fragments: index.fragmentReading, created: index.created)
+                container: .mp4, fragments: index.fragmentReading, created: index.created,
+                isFinished: index.isFinished)
         }
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {
             return RecordedContainer(container: .ts)
@@ -49,6 +53,8 @@ private struct MovieIndex {
     /// The offset of the index in the file.
     private let place: Int
     private let hasFragments: Bool
+    /// Whether all boxes are complete, and after fragments their index follows, which is written last.
+    let isFinished: Bool
 
     /// The maximum size of an index in bytes; a larger one is ignored.
     private static let largestIndex = 256 << 20
@@ -57,12 +63,16 @@ private struct MovieIndex {
     init(of file: FileBytes, _ path: String) throws(PipelineError) {
         var found: (place: Int, size: Int)?
         var hasFragments = false
+        var (isWhole, hasFragmentIndex) = (true, false)
         try file.forEachBox { (type, position, size) throws(PipelineError) in
             guard !Task.isCancelled else {
                 throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
             }
-            let isWhole = position + size <= file.count && size <= Self.largestIndex
-            if type == "moov", isWhole, found == nil || !hasFragments { found = (position, size) }
+            isWhole = position + size <= file.count
+            if type == "mfra" { hasFragmentIndex = isWhole }
+            if type == "moov", isWhole, size <= Self.largestIndex, found == nil || !hasFragments {
+                found = (position, size)
+            }
             if type == "moof" { hasFragments = true }
         }
         guard let found else {
@@ -81,6 +91,8 @@ private struct MovieIndex {
         movie = Box(bytes: bytes, type: "moov", content: 8..<bytes.count)
         place = found.place
         self.hasFragments = hasFragments
+        let isFragmented = hasFragments || movie.child("mvex") != nil
+        isFinished = isWhole && (hasFragmentIndex || !isFragmented)
     }
 
     /// When the first unit was captured, in nanoseconds since 1970; `nil` if the file does not state

@@ -1,12 +1,15 @@
 extension RecordingContainer {
-    /// By media type: the element between the demuxer and the muxer.
-    private var between: [String: String] {
-        // matroskademux 1.22 leaves out caps fields that matroskamux requires, or misspells them.
-        parsers.isEmpty
-            ? [
-                "audio/x-flac": "flacparse",
-                "video/x-ffv": "capssetter caps=video/x-ffv,ffversion=1",
-            ] : parsers
+    /// Returns the element between the demuxer and the muxer for a stream; `nil` for none.
+    func between(_ mediaType: String, isAAC: Bool) -> String? {
+        guard parsers.isEmpty else { return parsers[mediaType] }
+        // matroskademux 1.22 leaves out caps fields that matroskamux requires, misspells them, or
+        // doubles the sample rate.
+        return switch mediaType {
+        case "audio/x-flac": "flacparse"
+        case "video/x-ffv": "capssetter caps=video/x-ffv,ffversion=1"
+        case "audio/mpeg" where isAAC && self == .mkv: "aacparse"
+        default: nil
+        }
     }
 
     /// Throws if the extension of `path` is that of another container.
@@ -23,7 +26,7 @@ extension RecordingContainer {
             advice: "a name that ends in .\(rawValue)")
     }
 
-    private static let endings: [String: RecordingContainer] = [
+    static let endings: [String: RecordingContainer] = [
         "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
         "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts,
     ]
@@ -70,7 +73,8 @@ extension RecordingContainer {
         var text = "filesrc name=in ! \(demuxer) name=d \(finalMuxer) name=mux ! filesink name=out"
         var numbers: [String: Int] = [:]
         for (index, stream) in streams.enumerated() {
-            let parser = between[stream.mediaType].map { "\($0) ! " } ?? ""
+            let isAAC = stream.caps.map { AudioCodec($0) } == .aac
+            let parser = between(stream.mediaType, isAAC: isAAC).map { "\($0) ! " } ?? ""
             let entry = try entry(for: stream, &numbers)
             // The queues are limited by bytes only: a stream waits for the others for as long as
             // the file's interleaving requires.
@@ -109,7 +113,7 @@ extension RecordingContainer {
 }
 
 extension StreamScan.Stream {
-    fileprivate var isPicture: Bool {
+    var isPicture: Bool {
         mediaType.hasPrefix("video/") || mediaType.hasPrefix("image/")
     }
 }

@@ -120,7 +120,7 @@ extension PipelineError {
 }
 
 /// Watches work that may take any time, as long as it makes progress.
-private struct Progressing: Sendable {
+struct Progressing: Sendable {
     /// A description for errors: `reading a.mkv`.
     let what: String
     let stallTimeout: Duration

@@ -72,6 +72,11 @@ struct MovieFinish {
         }
     }
 
+    /// When the last track ends, in nanoseconds.
+    var end: Int64 {
+        Int64(clamping: duration.multipliedReportingOverflow(by: 100_000).partialValue / 9)
+    }
+
     /// When the last track ends, in the movie's units.
     private var duration: UInt64 {
         movie.box.children("trak").map { trak in

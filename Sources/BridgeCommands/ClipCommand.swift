@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import MediaBridge
+
+struct ClipCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clip", abstract: "Copy a part of recordings into one file, without encoding.",
+        discussion: """
+            The clip begins with the last key frame up to --from, and ends with the last frame before --to. \
+            Recordings that follow each other are joined; a gap between them stays a gap. The file extension \
+            selects the container: .mkv, .mp4, .webm or .ts.
+
+            --from and --to are a time of the capture (14:03:20, 2026-11-27T14:03:20.5, \
+            2026-11-27T13:03:20Z) or a time from the beginning of the first recording (90s, 1m, 500ms).
+
+            Examples:
+              gst-bridge clip recordings --from 14:03:20 --to 14:05:00 goal.mkv
+              gst-bridge clip camera.mp4 --from 90s --to 2m goal.mp4
+            """)
+
+    @Argument(
+        help: "Directories and files to copy from, then the file to write (e.g. goal.mkv).",
+        completion: .file())
+    var paths: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin with the last key frame up to <time>. Default: the beginning.", valueName: "time"
+        ))
+    var from: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "End before the first frame at <time>. Default: the end.", valueName: "time"))
+    var to: String?
+
+    @Flag(help: "Read and print times in UTC. Default: local time.")
+    var utc = false
+
+    @Flag(help: "Overwrite an existing file. Default: fail if the file exists.")
+    var overwrite = false
+
+    @Option(help: ReportMode.help)
+    var report = ReportMode.text
+
+    func validate() throws {
+        guard paths.count > 1 else {
+            throw ValidationError("clip requires recordings, and the file to write at the end")
+        }
+    }
+
+    func run() async throws {
+        let (paths, output) = (Array(paths.dropLast()), paths[paths.count - 1])
+        let work = Task {
+            let recordings = try await Recordings(of: paths)
+            return try await recordings.clip(
+                from: time(from, in: recordings), to: time(to, in: recordings), into: output,
+                whenExists: overwrite ? .overwrite : .fail)
+        }
+        let clip = try await Interruption.during {
+            work.cancel()
+        } _: {
+            try await work.value
+        }
+        switch report {
+        case .none: break
+        case .text: Terminal.write(text(clip).printable + "\n")
+        case .json: print(try JSONLine.text(of: JSON(clip)))
+        }
+    }
+
+    /// - Throws: ``PipelineError`` for a text that is no time.
+    private func time(_ text: String?, in recordings: Recordings) throws -> Date? {
+        guard let text, let first = recordings.files.first else { return nil }
+        if let offset = DurationArgument(argument: text) {
+            return first.began + MediaTime(offset.value).seconds
+        }
+        return try recordings.time(text, isUTC: utc)
+    }
+
+    private func text(_ clip: Recordings.Clip) -> String {
+        let lead = MediaTime(clip.lead).seconds
+        let seconds = Text.decimal(MediaTime(clip.file.duration).seconds, 2)
+        var lines = clip.leftOut.map { "left out: \($0)" }
+        if from != nil, abs(lead) >= 0.001 {
+            let places = abs(lead) < 0.1 ? 3 : 1
+            lines.append(
+                lead > 0
+                    ? "begins \(Text.decimal(lead, places)) s earlier, at a key frame"
+                    : "begins \(Text.decimal(-lead, places)) s later, where the recording begins")
+        }
+        lines += clip.gaps.map { "gap of \(Text.decimal(MediaTime($0).seconds, 1)) s" }
+        let times = RecordingTimes(isUTC: utc)
+        return
+            (lines + [
+                "\(clip.file.path): \(times.text(clip.file.began)), \(clip.file.frames) frames, \(seconds) s, "
+                    + "\(Text.bytes(clip.file.bytes)), from \(clip.sources.count) "
+                    + (clip.sources.count == 1 ? "recording" : "recordings")
+            ]).joined(separator: "\n")
+    }
+
+    /// The JSON format that scripts can rely on.
+    private struct JSON: Encodable {
+        let file: ReportedFile
+        let sources: [String]
+        /// How much earlier than --from it begins, in seconds.
+        let lead: Double
+        /// In seconds.
+        let gaps: [Double]
+        let leftOut: [String]
+
+        init(_ clip: Recordings.Clip) {
+            (file, sources, leftOut) = (ReportedFile(clip.file), clip.sources, clip.leftOut)
+            lead = MediaTime(clip.lead).seconds.inThousandths
+            gaps = clip.gaps.map { MediaTime($0).seconds.inThousandths }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import MediaBridge
+
+struct ListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List recordings with their times, streams and gaps.",
+        discussion: """
+            Only headers and indexes are read. Files that are no recordings are skipped. The times are those \
+            of the capture; "~" marks an estimate by the time of the file's last change, because transport \
+            streams store no date. The exit status is 1 if a recording cannot be read.
+
+            Examples:
+              gst-bridge list recordings
+              gst-bridge list cam-20260131 --json
+            """)
+
+    @Argument(help: "Directories and files to list.", completion: .file())
+    var paths: [String]
+
+    @Flag(help: "Print times in UTC. Default: local time.")
+    var utc = false
+
+    @Flag(help: "Print one JSON object on standard output. Default: one line per file.")
+    var json = false
+
+    func run() async throws {
+        let paths = paths
+        let reading = Task { try await Recordings(of: paths) }
+        let recordings = try await Interruption.during {
+            reading.cancel()
+        } _: {
+            try await reading.value
+        }
+        if json {
+            print(try JSONLine.text(of: JSON(recordings)))
+        } else {
+            let times = RecordingTimes(isUTC: utc)
+            for file in recordings.files {
+                if let gap = file.gapBefore {
+                    print("  gap of \(Text.decimal(MediaTime(gap).seconds, 1)) s")
+                }
+                print(times.line(of: file).printable)
+            }
+            if recordings.files.isEmpty { Terminal.say("no recordings") }
+        }
+        for (path, error) in recordings.damaged {
+            Terminal.say(error.message.contains(path) ? "\(error)" : "\(path): \(error)")
+        }
+        if !recordings.skipped.isEmpty {
+            let names = recordings.skipped.prefix(3).joined(separator: ", ")
+            let more = recordings.skipped.count > 3 ? " …" : ""
+            Terminal.say("skipped, not recordings: \(recordings.skipped.count) (\(names)\(more))")
+        }
+        if !recordings.damaged.isEmpty { throw ExitCode(1) }
+    }
+
+    /// The JSON format that scripts can rely on.
+    private struct JSON: Encodable {
+        struct Damaged: Encodable {
+            let file: String
+            let error: String
+        }
+        let files: [RecordingJSON]
+        let damaged: [Damaged]
+        let skipped: [String]
+
+        init(_ recordings: Recordings) {
+            files = recordings.files.map { RecordingJSON($0) }
+            damaged = recordings.damaged.map { Damaged(file: $0.path, error: "\($0.error)") }
+            skipped = recordings.skipped
+        }
+    }
+}
+
+/// A recording in a report.
+struct RecordingJSON: Encodable {
+    let file, container, began, ended, state: String
+    /// Whether the file does not state when it began.
+    let estimated: Bool
+    let seconds: Double
+    let streams: [StreamJSON]
+    /// The time without a recording before it, in seconds.
+    let gap: Double
+    /// Null for a container that does not show it.
+    let complete: Bool?
+
+    init(_ file: Recordings.File) {
+        let length = MediaTime(file.duration).seconds
+        (self.file, container, state) = (file.path, file.container.rawValue, file.state.rawValue)
+        began = file.began.inMilliseconds
+        ended = (file.began + length).inMilliseconds
+        (estimated, seconds) = (file.isEstimated, length.inThousandths)
+        streams = file.streams.map { StreamJSON($0) }
+        gap = MediaTime(file.gapBefore ?? .zero).seconds.inThousandths
+        complete = file.state == .unknown ? nil : file.state == .finished
+    }
+}
+
+/// A stream of a recording in a report.
+struct StreamJSON: Encodable {
+    let kind, codec: String
+    let width, height, rate, channels: Int?
+
+    init(_ stream: Recordings.File.Stream) {
+        (kind, codec) = (stream.kind, stream.codec)
+        (width, height) = (stream.size?.width, stream.size?.height)
+        (rate, channels) = (stream.sampleRate, stream.channelCount)
+    }
+}
+
+extension Date {
+    /// ISO 8601, UTC, with milliseconds.
+    var inMilliseconds: String {
+        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}
+
+/// Writes the times of recordings.
+struct RecordingTimes {
+    let isUTC: Bool
+
+    func text(_ date: Date, day: Bool = true) -> String {
+        let clock = WallClock(zone: isUTC ? "UTC" : nil)
+        let time = Int64((date.timeIntervalSince1970 * 1000).rounded(.down)) * 1_000_000
+        return clock.text(of: time, format: day ? "%Y-%m-%d %H:%M:%S%:z" : "%H:%M:%S") ?? "?"
+    }
+
+    /// One line: name, times, streams, and what is special.
+    func line(of file: Recordings.File) -> String {
+        let seconds = MediaTime(file.duration).seconds
+        let state = [.finished, .unknown].contains(file.state) ? "" : ", \(file.state.rawValue)"
+        return "\(file.path): \(file.isEstimated ? "~" : "")\(text(file.began)) to "
+            + "\(text(file.began + seconds, day: false)), \(Text.decimal(seconds, 2)) s, "
+            + file.streams.map { "\($0)" }.joined(separator: ", ") + state
+    }
+}

@@ -1,0 +1,125 @@
+internal import CMediaBridge
+internal import MediaBasics
+
+/// Reads the encoded units of a file, without decoding, from a key frame on.
+///
+/// Each reader can be run once. Thread: any but a streaming thread.
+package final class StreamReader: Sendable {
+    /// A stream that is read.
+    package struct Stream: Sendable {
+        /// The name of the demuxer's pad, for example `video_0`.
+        package let pad: String
+        /// The elements that bring the units into the form to be read, each before an exclamation
+        /// mark; empty for none.
+        package let elements: String
+
+        package init(pad: String, elements: String) {
+            self.pad = pad
+            self.elements = elements
+        }
+    }
+
+    /// A unit, with its times in the file in nanoseconds; `nil` for a time that it does not have.
+    package final class Unit: Sendable {
+        package let buffer: Buffer
+        package let caps: Caps
+        package let presented, decoded: Int64?
+
+        fileprivate init?(_ sample: consuming Sample, isSought: Bool) {
+            guard let caps = sample.caps else { return nil }
+            self.caps = caps
+            presented = sample.time(isSought) { $0.pts }
+            decoded = sample.time(isSought) { $0.dts }
+            guard let buffer = sample.takeBuffer() else { return nil }
+            self.buffer = buffer
+        }
+    }
+
+    private let pipeline: Pipeline
+    private let sinks: [AppSink]
+
+    /// How long the demuxer may take to find the first unit.
+    private static let patience = Duration.seconds(10).asDefaultDeadline
+
+    /// Prepares to read the file at `path`.
+    ///
+    /// - Parameter fragments: Corrections for fragmented MPEG-4; `nil` for any other file.
+    /// - Throws: ``PipelineError`` if an element is missing.
+    package init(
+        of path: String, demuxer: String, streams: [Stream], fragments: FragmentReading? = nil
+    ) throws(PipelineError) {
+        var text = "filesrc name=file ! \(demuxer) name=streams"
+        for (index, stream) in streams.enumerated() {
+            text += " streams.\(stream.pad) ! \(stream.elements)appsink name=units-\(index)"
+        }
+        let pipeline = try Pipeline(parsing: text)
+        pipeline.element(named: "file")?.set(literally: "location", path)
+        if let fragments {
+            pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
+            pipeline.element(named: "streams")?.onSourcePad { $0.correct(fragments) }
+        }
+        let appSinks = pipeline.appSinks
+        sinks = streams.indices.compactMap { appSinks["units-\($0)"] }
+        self.pipeline = pipeline
+    }
+
+    /// Reads to the end, or until `take` wants no more of any stream. Cancelling the task ends it
+    /// early.
+    ///
+    /// - Parameters:
+    ///   - start: Reading begins with a key frame at or before this time, as the file's index says;
+    ///     `nil` for the beginning.
+    ///   - onTags: Gets the number of a stream and its tags, before the units that they are about.
+    ///   - take: Gets the number of the stream and each unit, on one streaming thread; returns
+    ///     whether it wants more of the stream. It may wait.
+    /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
+    package func run(
+        from start: ClockTime?, onTags: @escaping @Sendable (Int, Tags) -> Void,
+        _ take: @escaping @Sendable (Int, Unit) -> Bool
+    ) async throws(PipelineError) {
+        let isSought = start != nil
+        for (index, sink) in sinks.enumerated() {
+            sink.configure(depth: 1, isPaced: false)
+            sink.element.pad("sink")?.onTags { onTags(index, $0) }
+            sink.setHandlers(
+                onSample: { [weak sink] in
+                    guard let sample = sink?.tryPull(),
+                        let unit = Unit(sample, isSought: isSought)
+                    else { return .ok }
+                    return take(index, unit) ? .ok : .endOfStream
+                }, onEnd: {})
+        }
+        defer { sinks.forEach { $0.removeHandlers() } }
+        if let start { try await seek(to: start) }
+        try await pipeline.runToEnd()
+    }
+
+    /// The demuxer stops at its first unit, which the seek discards.
+    private func seek(to time: ClockTime) async throws(PipelineError) {
+        let begun = Latch()
+        let blocks = sinks.compactMap { $0.element.pad("sink")?.block { begun.open() } }
+        defer { blocks.forEach { $0.remove() } }
+        pipeline.onFirstError { _ in begun.open() }
+        try await pipeline.setState(.paused)
+        _ = await begun.wait(for: Self.patience)
+        if let failure = pipeline.failure { throw failure }
+        // A file that cannot be sought is read from its beginning.
+        _ = await pipeline.seek(toKeyFrameAt: time)
+    }
+}
+
+extension Pipeline {
+    /// Continues with the key frame at or before a time.
+    ///
+    /// - Returns: False if the elements cannot do it.
+    package func seek(toKeyFrameAt time: ClockTime) async -> Bool {
+        let flags =
+            GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_KEY_UNIT.rawValue
+            | GST_SEEK_FLAG_SNAP_BEFORE.rawValue
+        return await control.run(within: Self.stateDeadline) { [handle] in
+            gst_element_seek_simple(
+                handle.pointer.cast(), GST_FORMAT_TIME, GstSeekFlags(rawValue: flags),
+                gint64(clamping: time.nanoseconds)) != 0
+        } ?? false
+    }
+}

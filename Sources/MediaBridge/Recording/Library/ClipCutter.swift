@@ -1,0 +1,275 @@
+internal import Dispatch
+internal import MediaBasics
+internal import Synchronization
+
+/// How one recording is read for a clip.
+struct ClipPlan: Sendable {
+    let file: Recordings.File
+    /// The streams that are read: at most one of each kind.
+    private(set) var kinds: [MediaKind] = []
+    /// Descriptions of the others.
+    private(set) var leftOut: [String] = []
+    private var streams: [StreamReader.Stream] = []
+
+    init(_ file: Recordings.File, into container: RecordingContainer) throws(PipelineError) {
+        self.file = file
+        let isSame = file.container == container
+        let hasDecodingTimes = file.container == .mp4 || file.container == .ts
+        for (stream, pad) in zip(file.streams, file.pads) {
+            guard let kind = MediaKind(rawValue: stream.kind), !kinds.contains(kind) else {
+                leftOut.append("\(file.path): \(stream)")
+                continue
+            }
+            let form =
+                kind == .video
+                ? VideoCodec(rawValue: stream.codec).form(
+                    copiedInto: container, hasDecodingTimes: hasDecodingTimes)
+                : AudioCodec(rawValue: stream.codec).form(
+                    copiedInto: container, hasDecodingTimes: hasDecodingTimes)
+            guard form != nil || isSame && container != .mp4 else {
+                throw PipelineError(
+                    .streamFailed,
+                    message: "\(file.path) has \(stream.codec), which cannot be copied into "
+                        + ".\(container.rawValue)",
+                    advice: "another file extension, for example .mkv")
+            }
+            let own = container.between(pad.mediaType, isAAC: stream.codec == "aac")
+            let elements = isSame && container != .ts ? nil : form
+            kinds.append(kind)
+            streams.append(
+                .init(pad: pad.name, elements: elements ?? own.map { "\($0) ! " } ?? ""))
+        }
+    }
+
+    /// Whether reading may begin at any time: transport streams have no index, qtdemux reads fragments
+    /// from the first on, and after a seek h264timestamper 1.22 changes times.
+    var mayBeSought: Bool {
+        file.container != .ts && file.recorded.fragments == nil
+            && !streams.contains { $0.elements.contains("timestamper") }
+    }
+
+    func reader() throws(PipelineError) -> StreamReader {
+        try StreamReader(
+            of: file.path, demuxer: file.container.demuxer, streams: streams,
+            fragments: file.recorded.fragments)
+    }
+}
+
+/// Chooses the units of a clip from those of its recordings, gives them their times, and passes them to
+/// the writer in batches. It waits while the writer is behind.
+///
+/// Its times count from the first recording's, in nanoseconds. Thread: one streaming thread at a time,
+/// and the task that starts and ends the readers.
+final class ClipCutter: Sendable {
+    private struct State {
+        var plan: ClipPlan?
+        /// The place of the recording's first unit in the clip's times.
+        var place: Int64 = 0
+        /// The time of the key frame that the clip begins with.
+        var began: Int64?
+        /// While that is not known: the time of the last key frame, and the units from there on.
+        var groupBegan: Int64?
+        var group: [EncodedUnit] = []
+        var groupBytes = 0
+        /// Pictures at or after the end, which pictures before the end may refer to.
+        var tail: [EncodedUnit] = []
+        var isOver: Set<MediaKind> = []
+        /// The end of the leading stream's last unit.
+        var end: Int64 = 0
+        var last: [MediaKind: Int64] = [:]
+        /// The format of each stream: as it came last, and as it is written.
+        var formats: [MediaKind: (last: Caps, written: Caps)] = [:]
+        var given: [MediaKind: Int] = [:]
+        var batch: [RecordingInbox.Item] = []
+        var taken = 0
+        var failure: PipelineError?
+    }
+    private let state = Mutex(State())
+    private let from, to: Int64
+    private let leader: MediaKind
+    private let keepsPreSkip: Bool
+    private let writer: RecordingWriter
+    private let room = DispatchSemaphore(value: 4)
+
+    private static let batchSize = 64
+    /// How much a requested time may differ from that of a frame and still mean it: Matroska's
+    /// precision.
+    private static let rounding: Int64 = 1_000_000
+    /// The largest number of pictures that are stored before an earlier one.
+    private static let reordering = 16
+    /// The maximum size of what may follow the key frame before the beginning, in bytes.
+    private static let largestGroup = 512_000_000
+
+    /// - Parameter keepsPreSkip: Whether the clip begins where the recording does, so that a decoder must
+    ///   skip what the encoder inserted.
+    init(from: Int64, to: Int64, keepsPreSkip: Bool, _ writer: RecordingWriter) {
+        (self.from, self.to, self.keepsPreSkip, self.writer) = (from, to, keepsPreSkip, writer)
+        leader = writer.kinds[0]
+        let begins = writer.kinds.map { RecordingInbox.Item.began($0, generation: 0) }
+        writer.queue.async { writer.handle([.start(at: nil)] + begins) }
+    }
+
+    /// Begins with a recording whose first unit is at a place in the clip.
+    ///
+    /// - Returns: Where reading it must begin, in its own time; `nil` for its beginning.
+    func begin(_ plan: ClipPlan, at place: Int64) -> Int64? {
+        state.withLock { state in
+            (state.plan, state.place) = (plan, place)
+            (state.isOver, state.last, state.tail) = ([], [:], [])
+            guard state.began == nil, from > place, plan.mayBeSought else { return nil }
+            return max(0, from - place + plan.file.start)
+        }
+    }
+
+    var began: Int64? { state.withLock { $0.began } }
+    var taken: Int { state.withLock { $0.taken } }
+    var failure: PipelineError? { state.withLock { $0.failure } }
+    var given: [MediaKind: Int] { state.withLock { $0.given } }
+    var end: Int64 { state.withLock { $0.end } }
+
+    /// Takes a unit of the present recording.
+    ///
+    /// - Returns: Whether more of the stream is wanted.
+    func take(_ index: Int, _ unit: StreamReader.Unit) -> Bool {
+        let (full, wantsMore) = state.withLock { state -> ([RecordingInbox.Item], Bool) in
+            state.taken += 1
+            guard state.failure == nil, let kind = state.plan?.kinds[index],
+                !state.isOver.contains(kind)
+            else { return ([], false) }
+            if let own = placed(unit, kind, &state) { choose(own, &state) }
+            let wantsMore = state.failure == nil && !state.isOver.contains(kind)
+            guard state.batch.count >= Self.batchSize else { return ([], wantsMore) }
+            return (Self.takeBatch(&state), wantsMore)
+        }
+        guard !full.isEmpty else { return wantsMore }
+        // Ends at the latest when the file is abandoned.
+        room.wait()
+        writer.queue.async { [writer, room] in
+            writer.handle(full)
+            room.signal()
+        }
+        return wantsMore
+    }
+
+    func take(_ tags: Tags, of index: Int) {
+        state.withLock { state in
+            if let kind = state.plan?.kinds[index] { state.batch.append(.tags(kind, tags)) }
+        }
+    }
+
+    /// Passes on everything that was held back, and ends the clip. Never blocks.
+    func finish() {
+        let rest = state.withLock { state in
+            start(&state)
+            return Self.takeBatch(&state)
+        }
+        let ends = writer.kinds.flatMap { kind -> [RecordingInbox.Item] in
+            [.ended(kind, generation: 0, nil), .trackEnded(kind)]
+        }
+        writer.queue.async { [writer] in writer.handle(rest + ends) }
+    }
+
+    private static func takeBatch(_ state: inout State) -> [RecordingInbox.Item] {
+        defer { state.batch = [] }
+        return state.batch
+    }
+
+    /// Returns the unit with its times in the clip; `nil` for a header, and after a failure.
+    private func placed(
+        _ unit: StreamReader.Unit, _ kind: MediaKind, _ state: inout State
+    ) -> EncodedUnit? {
+        if kind == .audio, unit.buffer.isHeader { return nil }
+        let last = state.last[kind]
+        guard let said = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
+            let caps = written(unit.caps, kind, plan, &state)
+        else { return nil }
+        state.last[kind] = said
+        let shift = state.place - plan.file.start
+        if kind == leader {
+            let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
+            state.end = max(
+                state.end, said + shift + (lasts ?? last.map { max(0, said - $0) } ?? 0))
+        }
+        func time(_ time: Int64) -> MediaTime {
+            MediaTime(nanoseconds: time + shift) + RecordingTimeline.lead
+        }
+        return EncodedUnit(
+            kind, unit.buffer.retained(), caps: caps, time: time(min(unit.decoded ?? said, said)),
+            presented: time(said), isFirst: keepsPreSkip, isCopy: true, arrival: .zero)
+    }
+
+    /// Returns the format to write, or fails if it differs from that of earlier recordings.
+    private func written(
+        _ caps: Caps, _ kind: MediaKind, _ plan: ClipPlan, _ state: inout State
+    ) -> Caps? {
+        let known = state.formats[kind]
+        if let known, known.last.identity == caps.identity { return known.written }
+        let written = keepsPreSkip ? caps : caps.withoutOpusPreSkip() ?? caps
+        guard known?.written.isSameStream(as: written) ?? true else {
+            state.failure = PipelineError(
+                .streamFailed,
+                message:
+                    "the \(kind.rawValue) of \(plan.file.path) has another format or codec data than "
+                    + "that before it, and one file cannot contain both: "
+                    + plan.file.streams.map { "\($0)" }.joined(separator: ", "),
+                advice: "a clip that ends before it, and another that begins with it")
+            return nil
+        }
+        state.formats[kind] = (caps, known?.written ?? written)
+        return known?.written ?? written
+    }
+
+    private func choose(_ unit: EncodedUnit, _ state: inout State) {
+        let place = (unit.presented - RecordingTimeline.lead).nanoseconds
+        guard let began = state.began else {
+            let isLate = unit.kind == leader && place > from + Self.rounding
+            if isLate, state.groupBegan != nil {
+                start(&state)
+                return choose(unit, &state)
+            }
+            hold(unit, place, &state)
+            if isLate { start(&state) }
+            return
+        }
+        // Leading pictures refer to pictures before the key frame, and cannot be decoded.
+        guard place >= began else { return }
+        guard place < to - Self.rounding else {
+            if unit.kind == .video, state.tail.count < Self.reordering {
+                state.tail.append(unit)
+            } else {
+                state.isOver.insert(unit.kind)
+            }
+            return
+        }
+        let units = (unit.kind == .video ? state.tail : []) + [unit]
+        if unit.kind == .video { state.tail = [] }
+        state.given[unit.kind, default: 0] += units.count
+        state.batch += units.map { .unit($0, generation: 0) }
+    }
+
+    /// Keeps a unit that may be in the clip if that begins with the last key frame.
+    private func hold(_ unit: EncodedUnit, _ place: Int64, _ state: inout State) {
+        if unit.kind == leader, unit.isKey {
+            state.groupBegan = place
+            state.group.removeAll { $0.kind == leader || $0.presented < unit.presented }
+            state.groupBytes = state.group.reduce(0) { $0 + $1.cost }
+        }
+        guard state.groupBegan != nil || unit.kind != leader else { return }
+        state.group.append(unit)
+        state.groupBytes += unit.cost
+        guard state.groupBytes > Self.largestGroup, let file = state.plan?.file else { return }
+        state.failure = PipelineError(
+            .streamFailed,
+            message:
+                "\(file.path) has no key frame in \(state.groupBytes) bytes before the beginning",
+            advice: "begin the clip earlier, at a key frame")
+    }
+
+    private func start(_ state: inout State) {
+        guard state.began == nil, let began = state.groupBegan else { return }
+        state.began = began
+        let units = state.group
+        state.group = []
+        units.forEach { choose($0, &state) }
+    }
+}

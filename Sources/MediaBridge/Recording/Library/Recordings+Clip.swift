@@ -1,0 +1,249 @@
+public import FoundationEssentials
+internal import Glibc
+internal import MediaBasics
+
+extension Recordings {
+    /// A file made of a part of the recordings.
+    public struct Clip: Sendable {
+        /// The file. It states when its first unit was captured.
+        public var file: RecorderReport.File
+        /// The recordings that it was copied from, in order.
+        public var sources: [String]
+        /// How much earlier than requested it begins, because it begins with a key frame; negative if
+        /// the first recording, or its first key frame, is later.
+        public var lead: Duration
+        /// The times without a recording in it, which are as long in the file.
+        public var gaps: [Duration]
+        /// Streams of the recordings that are not in it: it has one video and one audio stream.
+        public var leftOut: [String]
+    }
+
+    /// Returns a time that a text describes: `2026-11-27T14:03:20.5`, with an offset such as
+    /// `+01:00` or without, or `14:03:20` on the day of the recordings.
+    ///
+    /// - Parameter isUTC: Whether a text without an offset is in UTC. Default: local time.
+    /// - Throws: ``PipelineError`` for another text, and for one without a day if the recordings are from
+    ///   several days.
+    public func time(_ text: String, isUTC: Bool = false) throws(PipelineError) -> Date {
+        let clock = WallClock(zone: isUTC ? "UTC" : nil)
+        var whole = text.split(separator: ":").count == 2 ? "\(text):00" : text
+        if !whole.contains("T") {
+            let ends = files.flatMap { [$0.date, max($0.date, $0.end - 1)] }
+            let days = Set(ends.compactMap { clock.text(of: $0, format: "%Y-%m-%d") }).sorted()
+            let (first, last) = (days.first ?? "1970-01-01", days.last ?? "")
+            guard days.count < 2 else {
+                throw PipelineError(
+                    .badValue,
+                    message:
+                        "\"\(text)\" has no date, and the recordings are from \(first) to \(last)",
+                    advice: "\(last)T\(text)")
+            }
+            whole = "\(first)T\(whole)"
+        }
+        guard let time = clock.time(of: whole) else {
+            throw PipelineError(
+                .badValue, message: "\"\(text)\" is not a time",
+                advice: "14:03:20, 2026-11-27T14:03:20 or, from the beginning, 90s")
+        }
+        return Date(timeIntervalSince1970: Double(time) / 1e9)
+    }
+
+    /// Copies a part of the recordings into one file, without encoding. The file extension selects the
+    /// container.
+    ///
+    /// The clip begins with the last key frame up to `begin`, and ends before the first frame at or after
+    /// `end`. Recordings that follow each other without a gap are joined; otherwise the clip has a gap of
+    /// the same length. It is read back before the function returns. After an error there is no clip,
+    /// and the recordings are unchanged.
+    ///
+    /// - Parameters:
+    ///   - begin: Default `nil`: the beginning of the first recording.
+    ///   - end: Default `nil`: the end of the last recording.
+    ///   - whenExists: What to do if there is a file at `path`.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
+    ///   or if several overlap; ``PipelineError/Code/streamFailed`` if the container does not take a
+    ///   stream, or if the format differs between recordings; an error of the disk.
+    public func clip(
+        from begin: Date? = nil, to end: Date? = nil, into path: String,
+        whenExists: WhenExists = .fail
+    ) async throws(PipelineError) -> Clip {
+        let files = joined
+        let from = begin?.nanoseconds ?? files.first?.date ?? 0
+        let to = end?.nanoseconds ?? files.map { $0.end + $0.tolerance }.max() ?? .max
+        let parts = try parts(of: files, from: from, to: to)
+        let container = try RecordingContainer(path: path)
+        try checkTarget(path, whenExists)
+        let plans = try parts.map { file throws(PipelineError) in
+            try ClipPlan(file, into: container)
+        }
+        let kinds = MediaKind.allCases.filter { kind in plans.contains { $0.kinds.contains(kind) } }
+        guard let leader = kinds.first else {
+            throw PipelineError(.streamFailed, message: "\(parts[0].path) has no video or audio")
+        }
+        // The times in the clip count from the date of the first recording.
+        let date = parts[0].date
+        let timeline = RecordingTimeline(leader: leader, wallClock: WallClock { date })
+        _ = timeline.place(.zero, nil, of: leader)
+        let writer = RecordingWriter(
+            names: RecordingNames(path, isNumbered: false), container: container, kinds: kinds,
+            limits: WritingLimits(reserve: 0, stallTimeout: Self.patience, whenExists: whenExists),
+            timeline: timeline, queue: SerialQueue(label: "mediabridge.clip"), clock: .system,
+            progress: RecordingProgress(), tell: { _ in })
+        let keepsPreSkip = parts.count == 1 && from <= date
+        let cutter = ClipCutter(
+            from: from - date, to: to - date, keepsPreSkip: keepsPreSkip, writer)
+        let existing = access(path, F_OK) == 0 ? path : nil
+        do throws(PipelineError) {
+            let gaps = try await copy(plans, cutter, writer.progress)
+            cutter.finish()
+            guard await writer.untilDone(stallTimeout: Self.patience) else {
+                throw .stuck(path, Self.patience)
+            }
+            let file = try result(writer.progress, cutter, path)
+            let lead = cutter.began.map { from - date - $0 } ?? 0
+            return Clip(
+                file: file, sources: parts.map(\.path), lead: .nanoseconds(lead), gaps: gaps,
+                leftOut: plans.flatMap(\.leftOut))
+        } catch {
+            await discard(writer, cutter, error, sparing: existing)
+            throw Task.isCancelled
+                ? PipelineError(.interrupted, message: "the clip was cancelled") : error
+        }
+    }
+
+    /// How long reading or writing may make no progress.
+    private static let patience = Duration.seconds(30).asDefaultDeadline
+
+    /// The recordings; those with estimated times that overlap follow each other.
+    private var joined: [File] {
+        var (files, end) = (files, Int64.min)
+        for index in files.indices {
+            if files[index].isEstimated { files[index].date = max(files[index].date, end) }
+            end = files[index].end
+        }
+        return files
+    }
+
+    /// Returns the recordings in a time, which must not overlap.
+    private func parts(
+        of files: [File], from begin: Int64, to end: Int64
+    ) throws(PipelineError) -> [File] {
+        let parts = files.filter { $0.date < end && $0.end > begin }
+        for (one, next) in zip(parts, parts.dropFirst())
+        where one.end - next.date > max(one.tolerance, next.tolerance) {
+            throw PipelineError(
+                .badValue, message: "\(one.path) and \(next.path) were recorded at the same time",
+                advice: "name the files of one camera")
+        }
+        guard parts.isEmpty || begin >= end else { return parts }
+        func text(_ time: Int64?) -> String {
+            time.flatMap { WallClock().text(of: $0, format: "%Y-%m-%dT%H:%M:%S") } ?? "?"
+        }
+        let range = "\(text(files.first?.date)) to \(text(files.map(\.end).max()))"
+        throw PipelineError(
+            .badValue,
+            message: begin >= end && !files.isEmpty
+                ? "the clip ends before it begins"
+                : "there is no recording"
+                    + (files.isEmpty ? "" : " from \(text(begin)) to \(text(end))"),
+            advice: files.isEmpty ? "check the path" : "the recordings are from \(range)")
+    }
+
+    private func checkTarget(_ path: String, _ whenExists: WhenExists) throws(PipelineError) {
+        var (target, source) = (stat(), stat())
+        let exists = stat(path, &target) == 0
+        for file in files where exists && stat(file.path, &source) == 0 {
+            guard (target.st_dev, target.st_ino) == (source.st_dev, source.st_ino) else { continue }
+            throw PipelineError(
+                .badValue, message: "\"\(path)\" is a recording that the clip is made of",
+                advice: "another name")
+        }
+        if whenExists == .fail { try FileSize.requireNone(at: path) }
+        try DiskSpace.check(path)
+    }
+
+    /// Copies all parts, and returns the gaps between them.
+    private func copy(
+        _ plans: [ClipPlan], _ cutter: ClipCutter, _ progress: RecordingProgress
+    ) async throws(PipelineError) -> [Duration] {
+        var (gaps, place) = ([Duration](), Int64(0))
+        for (index, plan) in plans.enumerated() {
+            if index > 0 {
+                let before = plans[index - 1].file
+                let gap = plan.file.date - before.end
+                if gap > max(plan.file.tolerance, before.tolerance) {
+                    place += plan.file.date - before.date
+                    gaps.append(.nanoseconds(gap))
+                } else {
+                    place = max(place, cutter.end)
+                }
+            }
+            let start = cutter.begin(plan, at: place)
+            let reader = try plan.reader()
+            let run = Progressing(
+                what: "copying \(plan.file.path)", stallTimeout: Self.patience
+            ) { cutter.taken + progress.written }
+            try await run.watch { () async throws(PipelineError) in
+                try await Self.read(reader, from: start, cutter, progress)
+            }
+            if let failure = cutter.failure ?? progress.failure { throw failure }
+        }
+        return gaps
+    }
+
+    private static func read(
+        _ reader: StreamReader, from start: Int64?, _ cutter: ClipCutter,
+        _ progress: RecordingProgress
+    ) async throws(PipelineError) {
+        let outcome = await withTaskCancellationHandler {
+            do throws(PipelineError) {
+                try await reader.run(
+                    from: start.flatMap { ClockTime(MediaTime(nanoseconds: $0)) },
+                    onTags: { cutter.take($1, of: $0) }, cutter.take)
+                return Result<Void, PipelineError>.success(())
+            } catch { return .failure(error) }
+        } onCancel: {
+            // A writer that waits for the disk would keep the reader from ending.
+            progress.update { $0.current }?.abandon()
+        }
+        try outcome.get()
+    }
+
+    /// Returns the file, which must contain every unit.
+    private func result(
+        _ progress: RecordingProgress, _ cutter: ClipCutter, _ path: String
+    ) throws(PipelineError) -> RecorderReport.File {
+        let (files, failure, written) = progress.update { ($0.files, $0.failure, $0.written) }
+        if let failure { throw failure }
+        guard let file = files.first else {
+            throw .nothingRecorded(path, offered: 0, dropped: nil)
+        }
+        for (kind, count) in cutter.given where written[kind] != count || files.count > 1 {
+            throw PipelineError(
+                .streamFailed,
+                message: "the clip has \(written[kind] ?? 0) of \(count) encoded \(kind.rawValue) "
+                    + "frames: the streams are too far apart", advice: "a shorter clip")
+        }
+        return file
+    }
+
+    /// Ends the writer, and removes what it has written.
+    private func discard(
+        _ writer: RecordingWriter, _ cutter: ClipCutter, _ error: PipelineError,
+        sparing existing: String?
+    ) async {
+        let progress = writer.progress
+        _ = progress.fail(error)
+        progress.update { $0.current }?.abandon()
+        cutter.finish()
+        _ = await writer.untilDone(within: .seconds(2))
+        let left = progress.update { $0.files.map(\.path) + [$0.current?.path].compactMap { $0 } }
+        for path in left where path != existing { unlink(path) }
+    }
+}
+
+extension Date {
+    fileprivate var nanoseconds: Int64 {
+        Int64(exactly: (timeIntervalSince1970 * 1e9).rounded()) ?? 0
+    }
+}

@@ -1,0 +1,249 @@
+public import FoundationEssentials
+internal import Glibc
+internal import MediaBasics
+
+/// The recordings in directories, ordered by the time of their capture.
+///
+/// ```swift
+/// let recordings = try await Recordings(of: ["recordings"])
+/// for file in recordings.files { print(file.path, file.began, file.duration) }
+/// ```
+///
+/// Only headers and indexes are read; nothing is decoded. Thread: any but a streaming thread.
+public struct Recordings: Sendable {
+    /// One recording.
+    public struct File: Sendable {
+        /// Whether a file is complete.
+        public enum State: String, Sendable {
+            /// The muxer completed it.
+            case finished
+            /// Its process died, or the file was truncated. It plays; ``RecordingRepair`` restores its
+            /// index.
+            case interrupted
+            /// A recorder is writing it.
+            case recording
+            /// Transport streams do not show whether they are complete.
+            case unknown
+        }
+        /// One stream.
+        public struct Stream: Sendable, CustomStringConvertible {
+            /// `video`, `audio` or another kind.
+            public var kind: String
+            /// The codec, for example `h264`; GStreamer's media type for an unknown one.
+            public var codec: String
+            /// Size of the pictures; `nil` for other streams.
+            public var size: VideoSize?
+            /// Audio samples per second.
+            public var sampleRate: Int?
+            /// Number of audio channels.
+            public var channelCount: Int?
+            /// For example `h264 1280x720` or `opus 48000 Hz 2ch`.
+            public var description: String {
+                codec + (size.map { " \($0.width)x\($0.height)" } ?? "")
+                    + (sampleRate.map { " \($0) Hz" } ?? "")
+                    + (channelCount.map { " \($0)ch" } ?? "")
+            }
+        }
+        /// The file's path.
+        public var path: String
+        /// The container, determined by the content.
+        public var container: RecordingContainer
+        /// When its first unit was captured. Matroska and WebM state it in nanoseconds, MPEG-4 in
+        /// seconds.
+        public var began: Date
+        /// Whether the file does not state ``began``, as transport streams never do: it is then the time of
+        /// the file's last change minus its duration.
+        public var isEstimated: Bool
+        /// Media time from the first unit to the end of the last.
+        public var duration: Duration
+        /// Whether it is complete.
+        public var state: State
+        /// Its streams.
+        public var streams: [Stream]
+        /// The time without a recording before it; `nil` if there is none.
+        public var gapBefore: Duration?
+
+        /// How to read it.
+        let recorded: RecordedContainer
+        /// The names of the demuxer's pads, and GStreamer's media types, in the order of ``streams``.
+        let pads: [(name: String, mediaType: String)]
+        /// The time of the first unit in the file, in nanoseconds.
+        let start: Int64
+        /// ``began`` in nanoseconds since 1970.
+        var date: Int64
+        var length: Int64 { MediaTime(duration).nanoseconds }
+        var end: Int64 { date + length }
+    }
+
+    /// All recordings, the oldest first.
+    public private(set) var files: [File] = []
+    /// Files that should be recordings, by their names, and cannot be read, with the reasons.
+    public private(set) var damaged: [(path: String, error: PipelineError)] = []
+    /// Files in the directories that are no recordings.
+    public private(set) var skipped: [String] = []
+
+    /// Reads the headers of files, and of all files in directories and the directories in them.
+    /// Hidden files are ignored, and symbolic links to directories are not followed.
+    ///
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if a path does not exist;
+    ///   ``PipelineError/Code/interrupted`` if the task was cancelled.
+    public init(of paths: [String]) async throws(PipelineError) {
+        var found: [(path: String, isNamed: Bool)] = []
+        for path in paths { try Self.find(path, isNamed: true, &found) }
+        let outcomes = await Self.inParallel(found.map(\.path)) { path in
+            await File.read(path)
+        }
+        for ((path, isNamed), outcome) in zip(found, outcomes) {
+            switch outcome {
+            case .success(let file)?: files.append(file)
+            case .failure(let error)? where isNamed || File.hasEnding(path):
+                damaged.append((path, error))
+            case .failure?: skipped.append(path)
+            case nil:
+                throw PipelineError(.interrupted, message: "the list of recordings was cancelled")
+            }
+        }
+        files.sort { one, other in
+            one.isEstimated && other.isEstimated
+                ? (one.end, one.path) < (other.end, other.path)
+                : (one.date, one.path) < (other.date, other.path)
+        }
+        var end: Int64?
+        for index in files.indices {
+            if let end, files[index].date - end > files[index].tolerance {
+                files[index].gapBefore = .nanoseconds(files[index].date - end)
+            }
+            end = max(end ?? .min, files[index].end)
+        }
+    }
+
+    private static func find(
+        _ path: String, isNamed: Bool, _ found: inout [(path: String, isNamed: Bool)]
+    ) throws(PipelineError) {
+        var about = stat()
+        guard (isNamed ? stat(path, &about) : lstat(path, &about)) == 0 else {
+            guard isNamed else { return }
+            throw PipelineError(
+                .notFound, message: "cannot read \"\(path)\": \(systemErrorText())",
+                advice: "check the path")
+        }
+        guard about.st_mode & S_IFMT == S_IFDIR else {
+            if isNamed || FileSize.of(path) != nil { found.append((path, isNamed)) }
+            return
+        }
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
+            guard isNamed else { return }
+            throw PipelineError(
+                .resourceFailed,
+                message: "cannot read the directory \"\(path)\": \(systemErrorText())")
+        }
+        for name in names.sorted() where !name.hasPrefix(".") {
+            let separator = path.hasSuffix("/") ? "" : "/"
+            try find(path + separator + name, isNamed: false, &found)
+        }
+    }
+
+    /// Runs `body` for all paths, four at a time.
+    ///
+    /// - Returns: The results in the order of the paths; `nil` for those that were not begun before the
+    ///   task was cancelled.
+    private static func inParallel<R: Sendable>(
+        _ paths: [String], _ body: @escaping @Sendable (String) async -> R
+    ) async -> [R?] {
+        await withTaskGroup(of: (Int, R).self) { group in
+            var results = [R?](repeating: nil, count: paths.count)
+            var next = 0
+            func begin() {
+                guard next < paths.count, !Task.isCancelled else { return }
+                let index = next
+                next += 1
+                group.addTask { (index, await body(paths[index])) }
+            }
+            for _ in 0..<4 { begin() }
+            while let (index, result) = await group.next() {
+                results[index] = result
+                begin()
+            }
+            return results
+        }
+    }
+}
+
+// MARK: - One file
+
+extension Recordings.File {
+    /// How many units of each stream are read; more than any codec has headers.
+    private static let enough = 32
+
+    /// Whether a file's name says that it is a recording.
+    static func hasEnding(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.split(separator: ".").dropFirst().last.map {
+            RecordingContainer.endings[$0.lowercased()] != nil
+        } ?? false
+    }
+
+    static func read(_ path: String) async -> Result<Self, PipelineError> {
+        do throws(PipelineError) { return .success(try await Self(path)) } catch {
+            return .failure(error)
+        }
+    }
+
+    init(_ path: String) async throws(PipelineError) {
+        let recorded = try RecordedContainer.of(path)
+        let container = recorded.container
+        func scan(_ limit: Int?) throws(PipelineError) -> StreamScan {
+            try StreamScan(
+                of: path, demuxer: container.demuxer, parsers: container.parsers,
+                fragments: recorded.fragments, buffersOfEach: limit)
+        }
+        let first = try scan(Self.enough)
+        let found = try await first.run().filter { !$0.times.isEmpty }
+        try RecordedTracks.check(found, in: path)
+        let start = found.flatMap { $0.times.prefix(1) }.compactMap { $0 }.min() ?? 0
+        var end = first.duration.map { MediaTime($0).nanoseconds }
+        if container == .ts { end = end.map { $0 + start } }
+        if recorded.fragments != nil { end = (try? MovieFinish(path))??.end }
+        if recorded.isFinished == false, container == .mkv || container == .webm {
+            end = try MatroskaHeader.lastBlock(of: FileBytes(path))
+        }
+        if end == nil { end = RecordedTracks.end(of: try await scan(nil).run()).nanoseconds }
+        let seconds = max(0, (end ?? start) - start)
+        isEstimated = recorded.created == nil
+        date = recorded.created ?? (FileSize.lastChange(of: path) ?? 0) - seconds
+        began = Date(timeIntervalSince1970: Double(date) / 1e9)
+        duration = .nanoseconds(seconds)
+        state =
+            Self.isBeingWritten(path)
+            ? .recording : recorded.isFinished.map { $0 ? .finished : .interrupted } ?? .unknown
+        streams = found.map { Stream($0) }
+        pads = found.map { ($0.pad, $0.mediaType) }
+        (self.path, self.container, self.recorded, self.start) = (path, container, recorded, start)
+    }
+
+    /// Whether a recorder has locked the file.
+    private static func isBeingWritten(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    /// How far ``began`` may be off, in nanoseconds: for what the container does not store, and for the
+    /// end of the sound, which is not that of the pictures.
+    var tolerance: Int64 { container == .mkv || container == .webm ? 100_000_000 : 1_100_000_000 }
+}
+
+extension Recordings.File.Stream {
+    init(_ stream: StreamScan.Stream) {
+        let caps = stream.caps
+        kind = stream.isPicture ? "video" : String(stream.mediaType.prefix { $0 != "/" })
+        codec =
+            kind == "audio"
+            ? caps.map { AudioCodec($0).rawValue } ?? stream.mediaType
+            : VideoCodec(mediaType: stream.mediaType).rawValue
+        size = caps?.pictureSize.map { VideoSize(width: $0.width, height: $0.height) }
+        (sampleRate, channelCount) = caps?.soundFormat ?? (nil, nil)
+    }
+}
