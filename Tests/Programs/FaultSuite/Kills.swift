@@ -109,10 +109,10 @@ enum Kills {
 
     private static func check(_ kind: Kind, _ options: Options) async throws -> Finding {
         var random = SeededGenerator(seed: options.seed &+ UInt64(kind.subject.container.hashed))
-        let range = options.isQuick ? 15...45 : 30...90
+        let range = options.isQuick ? 15...45 : 15...75
         let count = kind.sound == .usual ? options.kills : min(options.kills, 16)
         let moments = (0..<count).map { _ in Int.random(in: range, using: &random) }
-        let losses = try await inTurns(moments, width: 4) { moment in
+        let losses = try await inTurns(moments, width: 2) { moment in
             try await kill(kind, after: moment, isSettled: options.isQuick)
         }
         var complaints = Complaints()

@@ -22,6 +22,7 @@ final class FragmentHeader: Sendable {
     private let starts: [MediaKind: MediaTime]
     private let orientation: ImageOrientation
     private let created: Int64?
+    private let hidesFragments: Bool
 
     /// Seconds from 1904 to 1970.
     static let since1904: Int64 = 2_082_844_800
@@ -38,13 +39,16 @@ final class FragmentHeader: Sendable {
     ///   - orientation: How the pictures are to be turned.
     ///   - created: When the file's first unit was captured, in nanoseconds since 1970; `nil`: the
     ///     muxer's time is kept.
+    ///   - hidesFragments: Whether `moof` boxes become `free` boxes; see
+    ///     ``RecordingFile/flush(isNew:_:)``.
     init(
         starts: [MediaKind: MediaTime] = [:], orientation: ImageOrientation = .init(),
-        created: Int64?
+        created: Int64?, hidesFragments: Bool = false
     ) {
         self.starts = starts
         self.orientation = orientation
         self.created = created
+        self.hidesFragments = hidesFragments
     }
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
@@ -61,6 +65,7 @@ final class FragmentHeader: Sendable {
                         shift(child, tracks)
                         for run in child.children("trun") { Self.spread(run) }
                     }
+                    if hidesFragments { box.free() }
                 default: break
                 }
             }

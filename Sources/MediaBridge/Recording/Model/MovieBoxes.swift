@@ -134,9 +134,10 @@ final class FileBytes {
 
     /// Calls `body` for each top-level box of an ISO file with its type, offset and size, up to one
     /// that does not fit. The last one may end beyond the file.
-    func forEachBox(_ body: (String, Int, Int) throws(PipelineError) -> Void) throws(PipelineError)
-    {
-        var position = 0
+    func forEachBox(
+        from start: Int = 0, _ body: (String, Int, Int) throws(PipelineError) -> Void
+    ) throws(PipelineError) {
+        var position = start
         while position <= count - 8 {
             guard let header = read(16, at: position), header.count >= 8 else { break }
             var size = Self.number(header[..<4])

@@ -40,7 +40,7 @@ enum FileFlush {
         } while directory != "/" && directory != "."
     }
 
-    private static func failure(_ path: String) -> PipelineError {
+    static func failure(_ path: String) -> PipelineError {
         PipelineError(
             errno == ENOSPC ? .noSpaceLeft : .resourceFailed,
             message: "the disk did not store \"\(path)\": \(systemErrorText())",

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Its times begin at zero. Only the writer uses it, except where noted.
 final class RecordingFile: Sendable {
-    let claim: ClaimedFile
+    private let claim: ClaimedFile
     /// The file's path, which changes if the file is moved. Thread: any.
     var path: String { claim.path }
     let kinds: [MediaKind]
@@ -31,6 +31,8 @@ final class RecordingFile: Sendable {
     private let movement = MonotonicSignal()
     /// Flushes a durable recording.
     private let flushing = Mutex<Heartbeat?>(nil)
+    /// The offset up to which no fragment of a durable mp4 is hidden.
+    private let shown = Atomic(0)
     private let holder = GStreamer.Holder()
 
     /// The maximum number of units queued for the muxer, and the number of one stream's queued
@@ -44,7 +46,7 @@ final class RecordingFile: Sendable {
     ///   - wallTime: Returns the wall-clock time of a time of the recorder.
     init(
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
-        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:],
+        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:], isDurable: Bool = false,
         wallTime: (MediaTime) -> Int64
     ) throws(PipelineError) {
         // Muxers do not write the orientation: it is added to mp4 below.
@@ -81,7 +83,8 @@ final class RecordingFile: Sendable {
         switch container {
         case .mp4:
             let header = FragmentHeader(
-                starts: starts, orientation: orientation, created: began)
+                starts: starts, orientation: orientation, created: began,
+                hidesFragments: isDurable)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         case .mkv, .webm:
             MatroskaHeader.correct(muxer, created: began) { [weak self] in
@@ -248,15 +251,46 @@ final class RecordingFile: Sendable {
         let flushed = Atomic(0)
         let queue = SerialQueue(label: "mediabridge.flush")
         // An mp4 may hold back 0.5 s in a fragment: 0.25 s remain for a slow disk.
-        let heartbeat = Heartbeat(every: .milliseconds(250), on: queue, of: clock) { [claim] in
-            let size = claim.byteCount
+        let heartbeat = Heartbeat(every: .milliseconds(250), on: queue, of: clock) { [weak self] in
+            guard let self else { return }
+            let size = byteCount
             let before = flushed.exchange(size, ordering: .relaxed)
             guard size != before else { return }
-            do throws(PipelineError) { try claim.flush(isNew: before == 0) } catch {
-                onFailure(error)
-            }
+            do throws(PipelineError) { try flush(isNew: before == 0) } catch { onFailure(error) }
         }
         flushing.withLock { $0 = heartbeat }
+    }
+
+    /// Flushes the file to the disk. Blocks. A pipe or a device is not flushed.
+    ///
+    /// - Parameter isNew: Whether its name is flushed too.
+    func flush(isNew: Bool, _ onProgress: () -> Void = {}) throws(PipelineError) {
+        guard claim.descriptor >= 0 else { return }
+        let path = self.path
+        if isNew { try FileFlush.entry(of: path) }
+        let fragments = container == .mp4 ? try hiddenFragments(path) : []
+        try FileFlush.run(claim.descriptor, path, onProgress: onProgress)
+        guard !fragments.isEmpty else { return }
+        for place in fragments where pwrite(claim.descriptor, "moof", 4, place + 4) != 4 {
+            throw FileFlush.failure(path)
+        }
+        try FileFlush.run(claim.descriptor, path)
+    }
+
+    /// Returns the offsets of the complete fragments that were added since the last call. Each is a
+    /// `free` box until it is on the disk: ffmpeg opens no file with half a `moof` box.
+    private func hiddenFragments(_ path: String) throws(PipelineError) -> [Int] {
+        let file = try FileBytes(path)
+        var (places, last): ([Int], Int?) = ([], nil)
+        try file.forEachBox(from: shown.load(ordering: .relaxed)) { type, place, size in
+            if type == "mdat", place + size <= file.count {
+                if let last { places.append(last) }
+                shown.store(place + size, ordering: .relaxed)
+            }
+            let isFragment = type == "free" && file.read(4, at: place + 12) == Array("mfhd".utf8)
+            last = isFragment ? place : nil
+        }
+        return places
     }
 
     /// Unlocks the file for other writers. Call it when the file is complete.
@@ -403,7 +437,7 @@ extension RecordingFile {
 final class ClaimedFile: Sendable {
     private let given: String
     /// -1 for a pipe or a device.
-    private let descriptor: Int32
+    fileprivate let descriptor: Int32
 
     /// Creates the file, or locks the existing one. Its content stays.
     ///
@@ -451,15 +485,6 @@ final class ClaimedFile: Sendable {
                 atPath: "/proc/self/fd/\(descriptor)"), isHere(now)
         else { return given }
         return now
-    }
-
-    /// Flushes the file to the disk. Blocks. A pipe or a device is not flushed.
-    ///
-    /// - Parameter isNew: Whether its name is flushed too.
-    func flush(isNew: Bool, _ onProgress: () -> Void = {}) throws(PipelineError) {
-        guard descriptor >= 0 else { return }
-        if isNew { try FileFlush.entry(of: path) }
-        try FileFlush.run(descriptor, path, onProgress: onProgress)
     }
 
     /// The file's size in bytes; 0 for a pipe or a device.

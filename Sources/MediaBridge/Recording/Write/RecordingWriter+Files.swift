@@ -18,11 +18,12 @@ extension RecordingWriter {
                     deadline: Duration.seconds(2).asDefaultDeadline)
                 // A disk that takes what waits in memory is not stuck.
                 let onFlush = { [progress] in progress.update { $0.moved += 1 } }
+                if limits.isDurable { try file.flush(isNew: true, onFlush) }
                 try file.addIndex(isFragmented: limits.isFragmented, onFlush: onFlush)
-                if limits.isDurable { try file.claim.flush(isNew: true, onFlush) }
                 try await file.readBack(within: limits.stallTimeout)
                 queue.async { [self] in closed(file, nil) }
             } catch {
+                if limits.isDurable { try? file.flush(isNew: true) }
                 queue.async { [self] in closed(file, error) }
             }
         }
