@@ -13,7 +13,7 @@ struct FaultTests {
         "fifo-stalled", "fifo-waiting", "fifo-waiting-copy", "format-change", "rate-change",
         "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
         "power-mkv", "power-mp4", "power-webm-copy", "power-ts-copy", "power-finish",
-        "kill-mp4-finish",
+        "kill-mp4-finish", "clocks",
         "power-directories", "flush-fails", "flush-slow",
     ])
     func recordingGuaranteeHolds(promise: String) async throws {

@@ -33,6 +33,7 @@ struct Promise: Sendable {
         Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
         + OddFrames.promises + Sources.promises + LostStreams.promises
         + LostUnits.promises + LostCameras.promises + PowerCuts.promises
+        + Clocks.promises
 }
 
 /// How thorough a run is.
@@ -45,6 +46,8 @@ struct Options: Sendable {
     var kills: Int { isQuick ? 1 : 200 }
     /// The number of states after power failures for each kind of recording: 10,000 for all.
     var states: Int { isQuick ? 25 : 1250 }
+    /// The number of clocks that lie.
+    var clocks: Int { isQuick ? 20 : 300 }
     /// The length of a recording with a fault, in frames.
     var frames: Int { isQuick ? 100 : 150 }
     /// The containers of promises that are tested with several.

@@ -5,6 +5,17 @@ private let maximumLead = MediaTime(nanoseconds: 1_000_000_000)
 /// Gaps longer than this are not filled.
 private let longestGap = MediaTime(nanoseconds: 10_000_000_000)
 
+/// A jump ahead of the other stream: this one follows if it does not jump itself within ``maximumLead``.
+private struct OtherJump {
+    private var since: MediaTime?
+
+    /// - Parameter lead: How far the other stream, which has reached `time`, is ahead.
+    mutating func isOver(at time: MediaTime, lead: MediaTime) -> Bool {
+        since = lead > longestGap ? since ?? time : nil
+        return since.map { time - $0 > maximumLead } ?? true
+    }
+}
+
 /// Passes video frames to a track. If a live stream pauses while there is audio, its last picture
 /// is repeated once a second, so that the muxer need not hold the audio back.
 ///
@@ -16,6 +27,7 @@ final class RecordedPictures: Sendable {
         /// The last frame of a live stream. A replaced frame is released outside of the lock,
         /// because its release may run code of the program.
         var last: VideoFrame?
+        var jump = OtherJump()
         var repeated = 0
         /// Number of frames being pushed. They may wait for room; no repetition may overtake them.
         var underWay = 0
@@ -77,7 +89,8 @@ final class RecordedPictures: Sendable {
     func reach(_ time: MediaTime) {
         let frame = state.withLock { state -> VideoFrame? in
             // A frame being pushed is not missing, and must not be overtaken.
-            guard state.underWay == 0, var frame = state.last, let last = frame.runningTime,
+            guard var frame = state.last, let last = frame.runningTime,
+                state.jump.isOver(at: time, lead: time - last), state.underWay == 0,
                 time - last > maximumLead
             else { return nil }
             // If the audio has jumped forward, the video follows it.
@@ -116,6 +129,7 @@ final class RecordedSound: Sendable {
     private struct State {
         var continuity: AudioContinuity
         var isLive = false
+        var jump = OtherJump()
         /// Number of frames being pushed. They may wait for room; no silence may overtake them.
         var underWay = 0
         /// Whether silence is being pushed, and the frames that arrived meanwhile; they follow in
@@ -177,9 +191,9 @@ final class RecordedSound: Sendable {
     func reach(_ time: MediaTime) {
         guard track.hasRoom else { return }
         let silence = state.withLock { state -> [AudioFrame] in
-            guard state.isLive, state.underWay == 0, !state.isFilling,
-                let end = state.continuity.expectedTime,
-                time - end > maximumLead + Self.step
+            guard let end = state.continuity.expectedTime,
+                state.jump.isOver(at: time, lead: time - end - maximumLead), state.isLive,
+                state.underWay == 0, !state.isFilling, time - end > maximumLead + Self.step
             else { return [] }
             let frames =
                 time - end > longestGap + maximumLead

@@ -28,7 +28,7 @@ final class RecordingTrack: Sendable {
         /// Why the units of encoded pictures are dropped until a key unit comes; `nil` if they are
         /// not dropped. ``DropCause/early`` before the first key unit.
         var missesKey: DropCause? = .early
-        var unitTimes = LiveUnitTimes()
+        var unitTimes: LiveUnitTimes
         /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
@@ -60,7 +60,7 @@ final class RecordingTrack: Sendable {
             }
         }
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let holder = GStreamer.Holder()
 
     /// A jump back by more than this means that times have restarted: a source was restarted, or a
@@ -79,6 +79,7 @@ final class RecordingTrack: Sendable {
         aligned = kind == .video && segments?.isAligned == true ? segments : nil
         self.waits = waits
         self.inbox = inbox
+        state = Mutex(State(unitTimes: LiveUnitTimes(isReordered: kind == .video)))
     }
 
     /// Accepts frames from here on.
@@ -128,14 +129,16 @@ final class RecordingTrack: Sendable {
 
     // MARK: Frames
 
-    /// Counts a frame and returns its place in the recorder's time.
-    func place(_ time: MediaTime?, _ live: LiveTiming?) -> RecordingTimeline.Placement {
+    /// Counts a frame or unit and returns its place in the recorder's time.
+    func place(
+        _ time: MediaTime?, _ live: LiveTiming?, isUnit: Bool = false
+    ) -> RecordingTimeline.Placement {
         if let cause = state.withLock({ $0.offer() }) { return .drop(cause) }
         guard let time else { return .drop(count(.noTime)) }
         switch timeline.place(time, live, of: kind) {
         case .drop(let cause): return .drop(count(cause))
-        // Audio has its own continuity logic (``AudioContinuity``).
-        case .at(let placed) where kind == .audio: return .at(placed)
+        // Samples have their own continuity logic (``AudioContinuity``).
+        case .at(let placed) where kind == .audio && !isUnit: return .at(placed)
         case .at(let placed):
             return .at(
                 state.withLock { state in
@@ -384,7 +387,7 @@ extension RecordingTrack {
         let time =
             isLive ? state.withLock { $0.unitTimes.next(unit.runningTime) } : unit.runningTime
         if !isKey, let cause = skip(unit) { return .dropped(cause) }
-        switch place(time, unit.liveTiming) {
+        switch place(time, unit.liveTiming, isUnit: true) {
         case .drop(let cause): return miss(cause)
         case .at(let placed):
             onPlaced(placed)
@@ -436,10 +439,14 @@ struct LiveUnitTimes {
     /// A jump back by more than this means that the times have restarted.
     private static let restart = MediaTime(nanoseconds: 2_000_000_000)
 
+    private let isReordered: Bool
     /// The latest unit in the order of times: its time as it came, and as it was returned.
     private var latest: (given: MediaTime, returned: MediaTime)?
     /// The latest time returned before the last correction: no unit may go back beyond it.
     private var floor: MediaTime?
+
+    /// - Parameter isReordered: Whether times may go back because of reordering.
+    init(isReordered: Bool = true) { self.isReordered = isReordered }
 
     /// Returns the time of the next unit.
     ///
@@ -453,11 +460,11 @@ struct LiveUnitTimes {
         var reached = given ?? latest.given
         if reached < latest.given {
             let back = latest.given - reached
-            if back > Self.restart {
+            if latest.returned - reached > Self.restart {
                 (self.latest, floor) = ((reached, reached), nil)
                 return reached
             }
-            if back > Self.reordering {
+            if back > Self.reordering || !isReordered {
                 floor = latest.returned
             } else if floor.map({ reached > $0 }) ?? true {
                 return reached

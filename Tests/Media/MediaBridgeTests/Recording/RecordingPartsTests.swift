@@ -214,6 +214,15 @@ import Testing
         }
     }
 
+    @Test func soundIsNotReordered() {
+        var times = LiveUnitTimes(isReordered: false)
+        var returned: [MediaTime?] = []
+        for second in [1, 1.02, 0.98, 1.0, 1.06] {
+            returned.append(times.next(MediaTime(seconds: second)))
+        }
+        #expect(returned == [1, 1.02, 1.021, 1.022, 1.06].map { MediaTime(seconds: $0) })
+    }
+
     @Test func picturesInDecodingOrderAndTimesThatRestartKeepTheirTimes() {
         var times = LiveUnitTimes()
         for second in [0, 0.12, 0.04, 0.08, 0.24, 0.16, 0.2, 3600, 0.5, 0.6] {
