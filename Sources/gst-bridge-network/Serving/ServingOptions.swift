@@ -111,7 +111,10 @@ struct HostNames: ParsableArguments {
 
     /// All names: the given ones, and this machine's own name, with and without `.local`.
     var all: [String] {
-        let own = ProcessInfo.processInfo.hostName
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return names }
+        let own = String(
+            decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         guard let first = own.split(separator: ".").first else { return names }
         return names + [own, "\(first)", "\(first).local"]
     }
