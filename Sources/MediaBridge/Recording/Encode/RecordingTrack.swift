@@ -460,7 +460,7 @@ struct LiveUnitTimes {
         var reached = given ?? latest.given
         if reached < latest.given {
             let back = latest.given - reached
-            if latest.returned - reached > Self.restart {
+            if back > Self.restart {
                 (self.latest, floor) = ((reached, reached), nil)
                 return reached
             }
