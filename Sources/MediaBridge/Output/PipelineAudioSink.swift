@@ -10,8 +10,8 @@
 /// and where planes do not fit into one buffer. Times in the output follow from the frames' running
 /// times, as those of ``PipelineVideoSink`` do. If an output takes both video and audio, use
 /// ``PipelineVideoSink/audio`` of its video sink. Thread: any but a GStreamer streaming thread,
-/// except for ``consume(_:)-(AudioFrame)``, which any thread may call, and for ``shouldStart()`` and
-/// ``shouldStop()``, which block.
+/// except for ``consume(_:)-(AudioFrame)``, which any thread may call, and for ``PipelineSink/shouldStart()`` and
+/// ``PipelineSink/shouldStop()``, which block.
 public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsumer,
     @unchecked Sendable
 {
@@ -39,7 +39,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
     /// queue is full, unless the oldest frame is evicted (``PipelineSink/Configuration/whenFull``).
-    /// Does not start the output: before ``start()`` frames are dropped as ``DropCause/closed``.
+    /// Does not start the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         writer.branch.consume(frame)

@@ -15,7 +15,7 @@ internal import Synchronization
 /// or late.
 ///
 /// Thread: any but a GStreamer streaming thread, except for ``consume(_:)-(VideoFrame)``, which any thread may
-/// call, and for ``shouldStart()`` and ``shouldStop()``, which block.
+/// call, and for ``PipelineSink/shouldStart()`` and ``PipelineSink/shouldStop()``, which block.
 public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsumer,
     @unchecked Sendable
 {
@@ -38,8 +38,8 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     ///
     /// Both sinks share one pipeline and one file: it starts with the first sink that starts, and
     /// is complete when both have finished. While the program holds the audio sink, audio has to be
-    /// written, too: a muxer waits for it, and ``finish()`` of the video waits for its first frame,
-    /// for ``Configuration/stallTimeout`` at most. If the program holds none, the audio stream is
+    /// written, too: a muxer waits for it, and ``PipelineSink/finish()`` of the video waits for its first frame,
+    /// for ``PipelineSink/Configuration/stallTimeout`` at most. If the program holds none, the audio stream is
     /// ended at the start.
     public var audio: PipelineAudioSink? {
         guard let branch = writer.output.branches[BridgedText.audioBranch],
@@ -56,7 +56,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
 
     // MARK: Writing
 
-    /// Writes a frame. Suspends while the queue is full, regardless of ``Configuration/whenFull``; blocks no
+    /// Writes a frame. Suspends while the queue is full, regardless of ``PipelineSink/Configuration/whenFull``; blocks no
     /// thread.
     ///
     /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
@@ -67,8 +67,8 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
-    /// queue is full, unless the oldest frame is evicted (``Configuration/whenFull``). Does not start
-    /// the output: before ``start()`` frames are dropped as ``DropCause/closed``.
+    /// queue is full, unless the oldest frame is evicted (``PipelineSink/Configuration/whenFull``). Does not start
+    /// the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
         writer.branch.consume(frame)

@@ -1,4 +1,4 @@
-package import MediaBridge
+internal import MediaBridge
 
 /// A session description, as far as WebRTC uses it.
 ///

@@ -1,7 +1,7 @@
 package import Foundation
 internal import HTTPTypes
 internal import MediaBasics
-package import MediaBridge
+internal import MediaBridge
 internal import Synchronization
 
 /// A client of WHIP (RFC 9725) and WHEP (draft-ietf-wish-whep), which differ only in the direction

@@ -1,4 +1,4 @@
-package import MediaBridge
+internal import MediaBridge
 
 /// Trickled ICE candidates for a peer: `application/trickle-ice-sdpfrag` (RFC 8840).
 package struct TrickleFragment: Sendable {

@@ -21,7 +21,9 @@ extension Recordings {
     /// Returns a time that a text describes: `2026-11-27T14:03:20.5`, with an offset such as
     /// `+01:00` or without, or `14:03:20` on the day of the recordings.
     ///
-    /// - Parameter isUTC: Whether a text without an offset is in UTC. Default: local time.
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - isUTC: Whether a text without an offset is in UTC. Default: local time.
     /// - Throws: ``PipelineError`` for another text, and for one without a day if the recordings are from
     ///   several days.
     public func time(_ text: String, isUTC: Bool = false) throws(PipelineError) -> Date {
@@ -59,6 +61,7 @@ extension Recordings {
     /// - Parameters:
     ///   - begin: Default `nil`: the beginning of the first recording.
     ///   - end: Default `nil`: the end of the last recording.
+    ///   - path: The file to write. Its extension selects the container.
     ///   - whenExists: What to do if there is a file at `path`.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
     ///   or if several overlap; ``PipelineError/Code/streamFailed`` if the container does not take a
