@@ -91,7 +91,9 @@ public struct DecodedFile: Sendable {
             "ffmpeg",
             ["-v", "error", "-nostdin"] + inputs + maps + [
                 "-fps_mode", "passthrough",
-                "-vf", "extractplanes=y,crop=2:2,scale=1:1:flags=area", "-f", "framecrc", "-",
+                "-vf",
+                "extractplanes=y,crop=2:2,scale=1:1:flags=area:in_range=full:out_range=full,"
+                    + "format=gray", "-f", "framecrc", "-",
             ])
         var luma = paths.map { _ in [UInt8]() }
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
