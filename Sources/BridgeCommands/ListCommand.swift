@@ -109,13 +109,6 @@ struct StreamJSON: Encodable {
     }
 }
 
-extension Date {
-    /// ISO 8601, UTC, with milliseconds.
-    var inMilliseconds: String {
-        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}
-
 /// Writes the times of recordings.
 struct RecordingTimes {
     let isUTC: Bool

@@ -85,14 +85,13 @@ extension Pad {
     }
 
     /// Calls `body` for every buffer that passes, except headers without a timestamp, with the
-    /// buffer's running time in nanoseconds (`nil` if unknown), its size in bytes, and whether it is a
-    /// key unit.
-    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int, Bool) -> Void) {
+    /// buffer's running time in nanoseconds (`nil` if unknown) and its size in bytes.
+    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
             guard let buffer = gst_pad_probe_info_get_buffer(info), !buffer.isTimelessHeader else {
                 return GST_PAD_PROBE_OK
             }
-            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)), buffer.isKey)
+            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)))
             return GST_PAD_PROBE_OK
         }
     }

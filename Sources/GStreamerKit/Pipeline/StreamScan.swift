@@ -35,8 +35,6 @@ package final class StreamScan: Sendable {
         package fileprivate(set) var bytes = 0
         /// The format of the units, at the end of the scan; `nil` if none came.
         package fileprivate(set) var caps: Caps?
-        /// The numbers of the key units in ``times``.
-        package fileprivate(set) var keys: [Int] = []
         fileprivate let sink: Pad?
     }
 
@@ -70,11 +68,8 @@ package final class StreamScan: Sendable {
         pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
     }
 
-    /// The streams, as far as they have been read.
-    package var streams: [Stream] { tally.streams.withLock { $0 } }
-
     /// Number of units read so far, in all streams.
-    package var units: Int { streams.reduce(0) { $0 + $1.times.count } }
+    package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
 
     /// The duration that the file states; `nil` if it states none, or before ``run()`` returned.
     package var duration: ClockTime? { announced.withLock { $0 } }
@@ -88,7 +83,7 @@ package final class StreamScan: Sendable {
             announced.withLock { $0 = pipeline.queryDuration() }
             tally.noteFormats()
         }
-        return streams
+        return tally.streams.withLock { $0 }
     }
 
     /// Collects the units on the streaming threads.
@@ -131,9 +126,8 @@ package final class StreamScan: Sendable {
                     Stream(pad: pad.name, mediaType: mediaType, sink: sink?.pad("sink")))
                 return streams.count - 1
             }
-            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes, isKey in
+            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
                 self?.streams.withLock { streams in
-                    if isKey { streams[index].keys.append(streams[index].times.count) }
                     streams[index].times.append(time)
                     streams[index].bytes += bytes
                 }

@@ -64,8 +64,8 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     /// Whether the capture is live; `nil` before its first frame.
     public final var isLive: Bool? { runs.capture.isLive }
 
-    /// The counts of one run so far: the frames that came out of the pipeline, those that the
-    /// program has taken, and the others by cause, such as ``DropCause/evicted``, or
+    /// The counts of one run so far: the frames that came out of the pipeline, the frames that
+    /// the program has taken, and the others by cause, such as ``DropCause/evicted``, or
     /// ``DropCause/closed`` for frames that came after the reading had ended.
     public final var statistics: FrameBalance {
         let unwanted = delivery.unwantedFrames

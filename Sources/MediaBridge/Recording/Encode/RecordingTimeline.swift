@@ -83,7 +83,7 @@ final class RecordingTimeline: Sendable {
     func place(_ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> Placement {
         state.withLock { state in
             let absolute = common(time, live, of: kind, &state)
-            if let told = live?.wallClockOrigin { state.wallOrigin = plausible(told) }
+            if let origin = live?.wallClockOrigin { state.wallOrigin = plausible(origin) }
             let position = absolute - state.origin + Self.lead
             if kind == leader { movePause(to: position, &state) }
             // If a stream that has begun goes back before zero, its times have restarted; the track

@@ -77,7 +77,7 @@ final class ClipCutter: Sendable {
         /// The end of the leading stream's last unit.
         var end: Int64 = 0
         var last: [MediaKind: Int64] = [:]
-        /// The format of each stream: as it came last, and as it is written.
+        /// The format of each stream: the last one that came, and the one that is written.
         var formats: [MediaKind: (last: Caps, written: Caps)] = [:]
         var given: [MediaKind: Int] = [:]
         var batch: [RecordingInbox.Item] = []

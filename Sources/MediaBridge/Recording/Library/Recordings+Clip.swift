@@ -47,7 +47,7 @@ extension Recordings {
                 .badValue, message: "\"\(text)\" is not a time",
                 advice: "14:03:20, 2026-11-27T14:03:20 or, from the beginning, 90s")
         }
-        return Date(timeIntervalSince1970: Double(time) / 1e9)
+        return Date(nanosecondsSince1970: time)
     }
 
     /// Copies a part of the recordings into one file, without encoding. The file extension selects the

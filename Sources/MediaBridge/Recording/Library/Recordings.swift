@@ -146,8 +146,8 @@ public struct Recordings: Sendable {
 
     /// Runs `body` for all paths, four at a time.
     ///
-    /// - Returns: The results in the order of the paths; `nil` for those that were not begun before the
-    ///   task was cancelled.
+    /// - Returns: The results in the order of the paths; `nil` for a path that was not begun before
+    ///   the task was cancelled.
     private static func inParallel<R: Sendable>(
         _ paths: [String], _ body: @escaping @Sendable (String) async -> R
     ) async -> [R?] {
@@ -212,7 +212,7 @@ extension Recordings.File {
         let seconds = max(0, (end ?? start) - start)
         isEstimated = recorded.created == nil
         date = recorded.created ?? (FileSize.lastChange(of: path) ?? 0) - seconds
-        began = Date(timeIntervalSince1970: Double(date) / 1e9)
+        began = Date(nanosecondsSince1970: date)
         duration = .nanoseconds(seconds)
         state =
             Self.isBeingWritten(path)

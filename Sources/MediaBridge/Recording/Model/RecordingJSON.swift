@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// One line of JSON, in the form that scripts can rely on.
 package enum JSONLine {
@@ -29,7 +29,7 @@ package struct ReportedFile: Encodable {
 
     package init(_ file: RecorderReport.File) {
         path = file.path
-        began = file.began.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        began = file.began.inMilliseconds
         frames = file.frames
         seconds = MediaTime(file.duration).seconds.inThousandths
         bytes = file.bytes
@@ -51,4 +51,15 @@ package struct ReportedMark: Encodable {
 extension Double {
     /// The value rounded to three decimals.
     package var inThousandths: Double { (self * 1000).rounded() / 1000 }
+}
+
+extension Date {
+    /// ISO 8601, UTC, with milliseconds.
+    package var inMilliseconds: String {
+        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+
+    init(nanosecondsSince1970 time: Int64) {
+        self.init(timeIntervalSince1970: Double(time) / 1e9)
+    }
 }

@@ -17,8 +17,8 @@ final class FrameLog {
     /// Returns the counts of what was dropped so far.
     private let drops: (MediaKind) -> DropCounts
     private var streams: [MediaKind: Stream] = [:]
-    /// The index of the last unit's file.
-    private var fileIndex = -1
+    /// The index and the path of the last unit's file: asking a file for its path looks at the disk.
+    private var file = (index: -1, path: "")
 
     /// Why nothing more is written; `nil` while lines are.
     private(set) var failure: PipelineError?
@@ -45,8 +45,10 @@ final class FrameLog {
 
     /// Notes a unit that was passed to a file's muxer.
     func add(_ unit: EncodedUnit, to file: RecordingFile) {
-        if fileIndex != file.index { for kind in streams.keys { streams[kind]?.index = 0 } }
-        fileIndex = file.index
+        if self.file.index != file.index {
+            for kind in streams.keys { streams[kind]?.index = 0 }
+            self.file = (file.index, file.path)
+        }
         var stream = streams[unit.kind] ?? Stream()
         let causes = add(drops(unit.kind), of: unit.kind, &stream)
         let step = stream.last.map { unit.time - $0.time }
@@ -54,13 +56,13 @@ final class FrameLog {
             (step - length).nanoseconds > length.nanoseconds / 2 + Self.rounding
         {
             var gap = Line("gap", unit.kind)
-            gap.place(time + length, in: file, at: timeline.wallTime(of: time + length))
+            place(&gap, at: time + length, in: file)
             gap.seconds = (step - length).seconds
             gap.cause = causes.first?.rawValue ?? "source"
             write(gap)
         }
         var line = Line("frame", unit.kind)
-        line.place(unit.presented, in: file, at: timeline.wallTime(of: unit.presented))
+        place(&line, at: unit.presented, in: file)
         (line.index, line.key, line.bytes) = (stream.index, unit.isKey, unit.byteCount)
         write(line)
         stream.index += 1
@@ -71,7 +73,7 @@ final class FrameLog {
     /// Notes a mark at a time of the recorder.
     func add(_ mark: String, at time: MediaTime, in file: RecordingFile) {
         var line = Line("mark", nil)
-        line.place(time, in: file, at: timeline.wallTime(of: time))
+        place(&line, at: time, in: file)
         line.name = mark
         write(line)
     }
@@ -121,12 +123,12 @@ final class FrameLog {
         var name: String?
 
         init(_ type: String, _ kind: MediaKind?) { (self.type, stream) = (type, kind?.rawValue) }
+    }
 
-        mutating func place(_ time: MediaTime, in file: RecordingFile, at wallTime: Int64) {
-            self.file = file.path
-            self.time = (time - file.zero).seconds
-            wall = FrameLog.text(wallTime)
-        }
+    private func place(_ line: inout Line, at time: MediaTime, in file: RecordingFile) {
+        line.file = file.index == self.file.index ? self.file.path : file.path
+        line.time = (time - file.zero).seconds
+        line.wall = Self.text(timeline.wallTime(of: time))
     }
 
     private static func text(_ time: Int64) -> String {

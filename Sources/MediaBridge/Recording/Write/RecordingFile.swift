@@ -330,12 +330,6 @@ final class RecordingFile: Sendable {
     }
 }
 
-extension Date {
-    fileprivate init(nanosecondsSince1970 time: Int64) {
-        self.init(timeIntervalSince1970: Double(time) / 1e9)
-    }
-}
-
 /// The format of one stream in a file, which must not change within it.
 private final class Format: Sendable {
     private let first: Caps
