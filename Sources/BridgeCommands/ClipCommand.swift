@@ -6,7 +6,9 @@ struct ClipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clip", abstract: "Copy a part of recordings into one file, without encoding.",
         discussion: """
-            The clip begins with the last key frame up to --from, and ends with the last frame before --to. \
+            The clip begins with the last key frame up to --from, and ends with the last frame before --to. With \
+            --exact it begins with the first frame from --from on, and the frames up to the next key frame are \
+            encoded again (H.264, VP8, VP9). \
             Recordings that follow each other are joined; a gap between them stays a gap. The file extension \
             selects the container: .mkv, .mp4, .webm or .ts.
 
@@ -34,6 +36,9 @@ struct ClipCommand: AsyncParsableCommand {
             "End before the first frame at <time>. Default: the end.", valueName: "time"))
     var to: String?
 
+    @Flag(help: "Begin with the first frame from --from on. Default: with a key frame.")
+    var exact = false
+
     @Flag(help: "Read and print times in UTC. Default: local time.")
     var utc = false
 
@@ -55,7 +60,7 @@ struct ClipCommand: AsyncParsableCommand {
             let recordings = try await Recordings(of: paths)
             return try await recordings.clip(
                 from: time(from, in: recordings), to: time(to, in: recordings), into: output,
-                whenExists: overwrite ? .overwrite : .fail)
+                isExact: exact, whenExists: overwrite ? .overwrite : .fail)
         }
         let clip = try await Interruption.during {
             work.cancel()
@@ -89,6 +94,7 @@ struct ClipCommand: AsyncParsableCommand {
                     ? "begins \(Text.decimal(lead, places)) s earlier, at a key frame"
                     : "begins \(Text.decimal(-lead, places)) s later, where the recording begins")
         }
+        if clip.encoded > 0 { lines.append("encoded \(clip.encoded) frames at the beginning") }
         lines += clip.gaps.map { "gap of \(Text.decimal(MediaTime($0).seconds, 1)) s" }
         let times = RecordingTimes(isUTC: utc)
         return
@@ -105,12 +111,15 @@ struct ClipCommand: AsyncParsableCommand {
         let sources: [String]
         /// How much earlier than --from it begins, in seconds.
         let lead: Double
+        /// Number of frames that --exact encoded again.
+        let encoded: Int
         /// In seconds.
         let gaps: [Double]
         let leftOut: [String]
 
         init(_ clip: Recordings.Clip) {
             (file, sources, leftOut) = (ReportedFile(clip.file), clip.sources, clip.leftOut)
+            encoded = clip.encoded
             lead = MediaTime(clip.lead).seconds.inThousandths
             gaps = clip.gaps.map { MediaTime($0).seconds.inThousandths }
         }

@@ -33,7 +33,8 @@ extension CommandConfiguration {
             version: "gst-bridge \(MediaBridgeVersion.text)",
             subcommands: [
                 RunCommand.self, RecordCommand.self, CtlCommand.self, RepairCommand.self,
-                ListCommand.self, ClipCommand.self, SnapshotCommand.self, DoctorCommand.self,
+                ListCommand.self, InspectCommand.self, ClipCommand.self, SnapshotCommand.self,
+                DoctorCommand.self,
             ] + network)
     }
 }

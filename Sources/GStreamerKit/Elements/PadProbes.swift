@@ -85,13 +85,14 @@ extension Pad {
     }
 
     /// Calls `body` for every buffer that passes, except headers without a timestamp, with the
-    /// buffer's running time in nanoseconds (`nil` if unknown) and its size in bytes.
-    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int) -> Void) {
+    /// buffer's running time in nanoseconds (`nil` if unknown), its size in bytes, and whether it is a
+    /// key frame.
+    func onRunningTime(_ body: @escaping @Sendable (Int64?, Int, Bool) -> Void) {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
             guard let buffer = gst_pad_probe_info_get_buffer(info), !buffer.isTimelessHeader else {
                 return GST_PAD_PROBE_OK
             }
-            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)))
+            body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)), buffer.isKey)
             return GST_PAD_PROBE_OK
         }
     }
@@ -119,6 +120,18 @@ extension Pad {
         return addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
             let time = gst_pad_probe_info_get_buffer(info)?.runningTime(at: pad)
             return time.map { $0 < end } ?? true ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
+        }
+    }
+
+    /// Drops all buffers before a time in nanoseconds: a time in the file, or a running time.
+    func dropBuffers(before start: Int64, isFileTime: Bool) {
+        addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+            guard let buffer = gst_pad_probe_info_get_buffer(info), let segment = pad.segment,
+                let time = isFileTime
+                    ? segment.fileTime(of: buffer.pointee.pts)
+                    : segment.runningTime(of: buffer.pointee.pts)
+            else { return GST_PAD_PROBE_DROP }
+            return time >= start ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
         }
     }
 
@@ -198,7 +211,7 @@ extension GstSegment {
 
 extension UnsafeMutablePointer<GstPad> {
     /// The present segment; `nil` before the first one.
-    fileprivate var segment: GstSegment? {
+    var segment: GstSegment? {
         guard let event = gst_pad_get_sticky_event(self, GST_EVENT_SEGMENT, 0) else { return nil }
         defer { gst_event_unref(event) }
         var segment: UnsafePointer<GstSegment>?

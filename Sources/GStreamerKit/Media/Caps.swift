@@ -254,6 +254,14 @@ extension Caps {
         return Int(count) == bytes.count ? bytes : nil
     }
 
+    /// Returns the caps with other codec data.
+    package func replacingCodecData(
+        _ old: [UInt8], by new: [UInt8]
+    ) throws(PipelineError) -> Caps {
+        try Caps(
+            description.replacing(Caps.hexadecimal(old), with: Caps.hexadecimal(new)))
+    }
+
     /// Width and height in the first structure, in pixels; `nil` unless both are present.
     package var pictureSize: (width: Int, height: Int)? {
         guard let width = integer("width"), let height = integer("height") else { return nil }
@@ -266,6 +274,14 @@ extension Caps {
 
     /// Whether the first structure is MPEG audio of version 1: MP3.
     package var isMPEG1Sound: Bool { integer("mpegversion") == 1 }
+
+    /// The ``parserKey`` of MP1, MP2 and MP3, which have the media type of AAC.
+    package static let mpeg1Sound = "audio/mpeg,mpegversion=1"
+
+    /// The media type, as far as it determines the parser.
+    package var parserKey: String {
+        mediaType == "audio/mpeg" && isMPEG1Sound ? Self.mpeg1Sound : mediaType
+    }
 
     private func integer(_ field: String) -> Int? {
         var value: gint = 0

@@ -1,5 +1,6 @@
 internal import CMediaBridge
 internal import MediaBasics
+internal import Synchronization
 
 /// Reads the encoded units of a file, without decoding, from a key frame on.
 ///
@@ -25,11 +26,12 @@ package final class StreamReader: Sendable {
         package let caps: Caps
         package let presented, decoded: Int64?
 
-        fileprivate init?(_ sample: consuming Sample, isSought: Bool) {
+        /// - Parameter offset: See ``StreamReader/offset``.
+        fileprivate init?(_ sample: consuming Sample, isSought: Bool, offset: Int64) {
             guard let caps = sample.caps else { return nil }
             self.caps = caps
-            presented = sample.time(isSought) { $0.pts }
-            decoded = sample.time(isSought) { $0.dts }
+            presented = sample.time(isSought) { $0.pts }.map { $0 + offset }
+            decoded = sample.time(isSought) { $0.dts }.map { $0 + offset }
             guard let buffer = sample.takeBuffer() else { return nil }
             self.buffer = buffer
         }
@@ -37,6 +39,11 @@ package final class StreamReader: Sendable {
 
     private let pipeline: Pipeline
     private let sinks: [AppSink]
+    private let pads: [String]
+    private let isMatroska: Bool
+    /// The stream time of zero in the file, in nanoseconds: matroskademux counts from the first block that it
+    /// has read before a seek.
+    private let offset = Atomic<Int64>(0)
 
     /// How long the demuxer may take to find the first unit.
     private static let patience = Duration.seconds(10).asDefaultDeadline
@@ -61,6 +68,8 @@ package final class StreamReader: Sendable {
         let appSinks = pipeline.appSinks
         sinks = streams.indices.compactMap { appSinks["units-\($0)"] }
         self.pipeline = pipeline
+        pads = streams.map(\.pad)
+        isMatroska = demuxer == "matroskademux"
     }
 
     /// Reads to the end, or until `take` wants no more of any stream. Cancelling the task ends it
@@ -69,33 +78,47 @@ package final class StreamReader: Sendable {
     /// - Parameters:
     ///   - start: Reading begins with a key frame at or before this time, as the file's index says;
     ///     `nil` for the beginning.
+    ///   - firstPicture: The raw pictures before this time in nanoseconds are dropped at the element named
+    ///     `cut`; `nil` for none.
     ///   - onTags: Gets the number of a stream and its tags, before the units that they are about.
     ///   - take: Gets the number of the stream and each unit, on one streaming thread; returns
     ///     whether it wants more of the stream. It may wait.
     /// - Throws: ``PipelineError``: the first error that GStreamer reported about the file.
     package func run(
-        from start: ClockTime?, onTags: @escaping @Sendable (Int, Tags) -> Void,
+        from start: ClockTime?, firstPicture: Int64? = nil,
+        onTags: @escaping @Sendable (Int, Tags) -> Void,
         _ take: @escaping @Sendable (Int, Unit) -> Bool
     ) async throws(PipelineError) {
         let isSought = start != nil
+        func dropPictures() {
+            guard let firstPicture else { return }
+            pipeline.element(named: "cut")?.pad("src")?
+                .dropBuffers(
+                    before: firstPicture - offset.load(ordering: .acquiring), isFileTime: isSought)
+        }
         for (index, sink) in sinks.enumerated() {
             sink.configure(depth: 1, isPaced: false)
             sink.element.pad("sink")?.onTags { onTags(index, $0) }
             sink.setHandlers(
-                onSample: { [weak sink] in
+                onSample: { [weak sink, self] in
                     guard let sample = sink?.tryPull(),
-                        let unit = Unit(sample, isSought: isSought)
+                        let unit = Unit(
+                            sample, isSought: isSought, offset: offset.load(ordering: .acquiring))
                     else { return .ok }
                     return take(index, unit) ? .ok : .endOfStream
                 }, onEnd: {})
         }
         defer { sinks.forEach { $0.removeHandlers() } }
-        if let start { try await seek(to: start) }
+        if let start { try await seek(to: start, dropPictures) } else { dropPictures() }
         try await pipeline.runToEnd()
     }
 
     /// The demuxer stops at its first unit, which the seek discards.
-    private func seek(to time: ClockTime) async throws(PipelineError) {
+    ///
+    /// - Parameter prepare: Called before the seek.
+    private func seek(
+        to time: ClockTime, _ prepare: () -> Void
+    ) async throws(PipelineError) {
         let begun = Latch()
         let blocks = sinks.compactMap { $0.element.pad("sink")?.block { begun.open() } }
         defer { blocks.forEach { $0.remove() } }
@@ -103,8 +126,14 @@ package final class StreamReader: Sendable {
         try await pipeline.setState(.paused)
         _ = await begun.wait(for: Self.patience)
         if let failure = pipeline.failure { throw failure }
+        let demuxer = pipeline.element(named: "streams")
+        if isMatroska, let segment = pads.compactMap({ demuxer?.pad($0)?.pointer.segment }).first {
+            offset.store(Int64(segment.start) - Int64(segment.time), ordering: .releasing)
+        }
+        prepare()
+        let target = max(0, Int64(clamping: time.nanoseconds) - offset.load(ordering: .acquiring))
         // A file that cannot be sought is read from its beginning.
-        _ = await pipeline.seek(toKeyFrameAt: time)
+        _ = await pipeline.seek(toKeyFrameAt: ClockTime(nanoseconds: UInt64(target)))
     }
 }
 

@@ -31,6 +31,8 @@ package final class StreamScan: Sendable {
         /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without
         /// one.
         package fileprivate(set) var times: [Int64?] = []
+        /// The indexes of the units that are key frames.
+        package fileprivate(set) var keys: [Int] = []
         /// Size of all units, in bytes.
         package fileprivate(set) var bytes = 0
         /// The format of the units, at the end of the scan; `nil` if none came.
@@ -47,7 +49,7 @@ package final class StreamScan: Sendable {
     /// - Parameters:
     ///   - path: The file to read.
     ///   - demuxer: Factory name of the demuxer.
-    ///   - parsers: Factory names of parsers by media type, for containers that do not keep units
+    ///   - parsers: Factory names of parsers by ``Caps/parserKey``, for containers that do not keep units
     ///     whole: transport streams.
     ///   - fragments: Corrections for fragmented MPEG-4; `nil` for any other file.
     ///   - limit: Number of buffers per stream, headers included, after which the scan ends; `nil`
@@ -68,6 +70,9 @@ package final class StreamScan: Sendable {
         pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
     }
 
+    /// The streams found so far, in the order in which the demuxer found them.
+    package var streams: [Stream] { tally.streams.withLock { $0 } }
+
     /// Number of units read so far, in all streams.
     package var units: Int { tally.streams.withLock { $0.reduce(0) { $0 + $1.times.count } } }
 
@@ -83,7 +88,7 @@ package final class StreamScan: Sendable {
             announced.withLock { $0 = pipeline.queryDuration() }
             tally.noteFormats()
         }
-        return tally.streams.withLock { $0 }
+        return streams
     }
 
     /// Collects the units on the streaming threads.
@@ -109,8 +114,9 @@ package final class StreamScan: Sendable {
 
         /// Runs on a streaming thread.
         func appeared(_ pad: Pad) {
-            let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
-            let parser = parsers[mediaType].map { "\($0) ! " } ?? ""
+            let caps = pad.currentOrPossibleCaps
+            let mediaType = caps?.mediaType ?? ""
+            let parser = caps.flatMap { parsers[$0.parserKey] }.map { "\($0) ! " } ?? ""
             var error: UnsafeMutablePointer<GError>?
             guard
                 let end = gst_parse_bin_from_description(
@@ -126,8 +132,9 @@ package final class StreamScan: Sendable {
                     Stream(pad: pad.name, mediaType: mediaType, sink: sink?.pad("sink")))
                 return streams.count - 1
             }
-            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes in
+            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes, isKey in
                 self?.streams.withLock { streams in
+                    if isKey { streams[index].keys.append(streams[index].times.count) }
                     streams[index].times.append(time)
                     streams[index].bytes += bytes
                 }
@@ -137,9 +144,14 @@ package final class StreamScan: Sendable {
             else { return }
             defer { gst_object_unref(holder) }
             gst_bin_add(holder.cast(), end.cast())
-            gst_element_sync_state_with_parent(end.cast())
             if let fragments { pad.correct(fragments) }
-            if let entry = Element(retaining: end.cast()).pad("sink") { _ = pad.link(to: entry) }
+            let entry = Element(retaining: end.cast()).pad("sink")
+            guard let entry, pad.link(to: entry) else {
+                // A sink that gets no data would keep the pipeline from ending.
+                gst_bin_remove(holder.cast(), end.cast())
+                return
+            }
+            gst_element_sync_state_with_parent(end.cast())
         }
     }
 }

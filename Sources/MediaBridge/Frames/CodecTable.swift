@@ -231,7 +231,9 @@ extension AudioCodec: TabledCodec {
                 // ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
                 .mp4: "aacparse ! audio/mpeg,stream-format=raw "
                     + "! capssetter caps=audio/mpeg,mpegversion=4 ! ",
-                .ts: "aacparse ! audio/mpeg,stream-format=adts ! ",
+                // matroskademux 1.22 doubles the sample rate, which aacparse corrects only in raw units.
+                .ts: "aacparse ! audio/mpeg,stream-format=raw "
+                    + "! aacparse ! audio/mpeg,stream-format=adts ! ",
             ]),
         CodecRow(
             codec: .mp3, mediaType: "audio/mpeg", fields: ",mpegversion=1,layer=3",

@@ -77,12 +77,13 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
-    /// By media type: the parser that turns the demuxer's output into complete units.
+    /// By ``Caps/parserKey``: the parser that turns the demuxer's output into complete units.
     var parsers: [String: String] {
         guard self == .ts else { return [:] }
         return [
             "video/x-h264": "h264parse", "video/x-h265": "h265parse",
-            "video/mpeg": "mpegvideoparse", "audio/mpeg": "aacparse", "audio/x-opus": "opusparse",
+            "video/mpeg": "mpegvideoparse", "audio/mpeg": "aacparse",
+            Caps.mpeg1Sound: "mpegaudioparse", "audio/x-opus": "opusparse",
             "audio/x-ac3": "ac3parse",
         ]
     }

@@ -198,6 +198,34 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["mkv", "mp4", "ts"])
+        func aacOfMatroskaKeepsItsSampleRate(container: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let source = directory.file("source.mkv")
+                try await Tool.check(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i",
+                        "anoisesrc=duration=2:sample_rate=48000", "-c:a", "aac", source,
+                    ])
+                let outputs = ["clip", "copy"].map { directory.file("\($0).\(container)") }
+                _ = try await clip([source, outputs[0]])
+                let capture = "filesrc location=\(source) ! matroskademux ! appsink name=audio"
+                let ended = try await GstBridge.run(["record", "--capture", capture, outputs[1]])
+                #expect(ended.status == 0, "\(ended.errors)")
+                for output in outputs {
+                    #expect(try await MediaProbe(of: output).audio?.sampleRate == 48_000)
+                    let decoded = try await Tool.run(
+                        "ffmpeg", ["-v", "error", "-i", output, "-f", "null", "-"])
+                    #expect(!decoded.errors.contains("scalefactor"), "\(decoded.errors)")
+                }
+                let streams = try await list([source] + outputs).files.compactMap {
+                    ($0["streams"] as? [[String: Any]])?.first?["rate"] as? Int
+                }
+                #expect(streams == [48_000, 48_000, 48_000])
+            }
+        }
+
         // MARK: Times
 
         @Test(arguments: ["mkv", "webm", "mp4"])

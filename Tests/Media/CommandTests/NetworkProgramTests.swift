@@ -36,7 +36,7 @@ extension CommandTests {
         @Test func theHelpListsTheCommandsOfBothPrograms() async throws {
             let help = try await GstBridge.run(["--help"]).output
             for command in Self.commands + [
-                "run", "record", "repair", "list", "clip", "snapshot", "doctor",
+                "run", "record", "repair", "list", "inspect", "clip", "snapshot", "doctor",
             ] {
                 #expect(help.contains("\n  \(command)  "), "\(command)")
             }

@@ -122,7 +122,7 @@ enum Kills {
             "frames lost: "
                 + losses.map(\.frames).filter { $0 > kind.limit }.map(String.init)
                 .joined(separator: ", "))
-        let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Self.torn) }
+        let broken = losses.flatMap(\.complaints).filter { !isTorn($0) }
         complaints.expect(
             broken.isEmpty, "\(broken.count) errors of ffprobe: \(broken.first ?? "")")
         let sorted = losses.map(\.frames).sorted()
@@ -135,14 +135,17 @@ enum Kills {
             complaints.expect(sound <= kind.soundLimit, "\(sound.text) s of audio lost")
             measured += "; at most \(sound.text) s of audio"
         }
-        let tears = losses.count { $0.complaints.contains { $0.hasSuffix(Self.torn) } }
+        let tears = losses.count { $0.complaints.contains(where: isTorn) }
         if tears > 0 { measured += "; \(tears) within an encoded frame" }
         return Finding(measured, complaints: complaints.all)
     }
 
-    /// The ffprobe error for a Matroska file that ends in a partial frame: the kill came between the
-    /// write of the frame's header and the write of its bytes. That frame counts as lost.
-    static let torn = "File ended prematurely"
+    /// Whether ffprobe complains only about a partial frame at the end of a Matroska or MPEG-4 file: the kill
+    /// came between the write of the frame's header, or of its fragment's, and the write of its bytes. Such
+    /// frames count as lost.
+    static func isTorn(_ complaint: String) -> Bool {
+        complaint.hasSuffix("File ended prematurely") || complaint.hasSuffix("partial file")
+    }
 
     /// - Parameters:
     ///   - moment: The number of frames offered before the kill.
@@ -167,9 +170,7 @@ enum Kills {
             let offered = isSettled ? settled : Recording.offered(in: ended.output)
             do {
                 let found = try await Judgement(of: path)
-                var complaints = found.complaints
-                if found.soundEnd == nil, kind.sound != .none { complaints.append("no audio") }
-                return Loss(found, of: offered, complaints: complaints)
+                return Loss(found, of: offered, complaints: found.complaints)
             } catch {
                 return Loss(frames: offered, sound: 0, complaints: ["\(error)"])
             }

@@ -76,7 +76,7 @@ enum LostStreams {
         var measured: [String] = []
         for subject in subjects {
             let (found, written) = try await killed(subject)
-            let broken = found.complaints.filter { !$0.hasSuffix(Kills.torn) }
+            let broken = found.complaints.filter { !Kills.isTorn($0) }
             complaints.expect(broken.isEmpty, "\(subject.name): \(broken.first ?? "")")
             complaints.expect(
                 found.frames == pictures, "\(subject.name): \(found.frames) frames of \(pictures)")

@@ -56,7 +56,7 @@ enum LostUnits {
         complaints.expect(
             waiting.allSatisfy { $0 <= Int(Self.patience * 30) } && later.allSatisfy { $0 <= 1 },
             "frames lost: \(waiting) while waiting for audio, \(later) later")
-        let broken = losses.flatMap(\.complaints).filter { !$0.hasSuffix(Kills.torn) }
+        let broken = losses.flatMap(\.complaints).filter { !Kills.isTorn($0) }
         complaints.expect(broken.isEmpty, "ffprobe: \(broken.first ?? "")")
         func text(_ frames: [Int]) -> String {
             "\(frames.count) kills: at most \(frames.max() ?? 0) frames"

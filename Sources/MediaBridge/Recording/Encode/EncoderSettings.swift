@@ -72,7 +72,8 @@ extension VideoEncoderElement {
                 encoding.bitRate.map { "pass=cbr bitrate=\(max(1, $0 / 1000))" }
                 ?? "pass=qual quantizer=22"
             // Scene cuts need no key frames. Their key frames would also shift the segment boundaries.
-            return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0"
+            let set = encoding.parameterSet.map { ":sps-id=\($0)" } ?? ""
+            return "x264enc tune=zerolatency speed-preset=superfast option-string=scenecut=0\(set)"
                 + " key-int-max=\(frames) \(quality)"
         case .openh264enc:
             return "openh264enc gop-size=\(frames) bitrate=\(bits) rate-control=bitrate"

@@ -121,6 +121,12 @@ struct RecordingRecipe: Sendable {
             codec: described.codec, element: described.element)
     }
 
+    /// Returns the elements that encode pictures of a format, each before an exclamation mark.
+    func elements(_ encoding: VideoEncoding, _ info: VideoInfo) -> String {
+        guard case .video(let encoder, _) = encoder else { return "" }
+        return encoder.picture(info) + " ! \(encoder.settings(encoding, info)) ! " + form
+    }
+
     private static func upright(_ rotation: VideoRotation) -> String {
         switch rotation {
         case .none: ""

@@ -436,7 +436,8 @@ struct LiveUnitTimes {
     private static let step = MediaTime(nanoseconds: 1_000_000)
     /// Pictures that are stored in another order than they are shown go back by no more than this.
     private static let reordering = MediaTime(nanoseconds: 500_000_000)
-    /// A jump back by more than this means that the times have restarted.
+    /// If the times go back to more than this before the latest time returned, they have restarted:
+    /// a receiver's corrections never add up to that much.
     private static let restart = MediaTime(nanoseconds: 2_000_000_000)
 
     private let isReordered: Bool
@@ -459,12 +460,12 @@ struct LiveUnitTimes {
         }
         var reached = given ?? latest.given
         if reached < latest.given {
-            let back = latest.given - reached
-            if back > Self.restart {
+            let isReordering = isReordered && latest.given - reached <= Self.reordering
+            if !isReordering, latest.returned - reached > Self.restart {
                 (self.latest, floor) = ((reached, reached), nil)
                 return reached
             }
-            if back > Self.reordering || !isReordered {
+            if !isReordering {
                 floor = latest.returned
             } else if floor.map({ reached > $0 }) ?? true {
                 return reached

@@ -41,11 +41,9 @@ struct ClipPlan: Sendable {
         }
     }
 
-    /// Whether reading may begin at any time: transport streams have no index, qtdemux reads fragments
-    /// from the first on, and after a seek h264timestamper 1.22 changes times.
+    /// Whether reading may begin at any time: after a seek h264timestamper 1.22 changes times.
     var mayBeSought: Bool {
-        file.container != .ts && file.recorded.fragments == nil
-            && !streams.contains { $0.elements.contains("timestamper") }
+        file.isIndexed && !streams.contains { $0.elements.contains("timestamper") }
     }
 
     func reader() throws(PipelineError) -> StreamReader {
@@ -67,7 +65,9 @@ final class ClipCutter: Sendable {
         var place: Int64 = 0
         /// The time of the key frame that the clip begins with.
         var began: Int64?
-        /// While that is not known: the time of the last key frame, and the units from there on.
+        /// The time of the first picture that is copied; those before it are encoded again, or not wanted.
+        var copiedFrom = Int64.min
+        /// While ``began`` is not known: the time of the last key frame, and the units from there on.
         var groupBegan: Int64?
         var group: [EncodedUnit] = []
         var groupBytes = 0
@@ -77,8 +77,8 @@ final class ClipCutter: Sendable {
         /// The end of the leading stream's last unit.
         var end: Int64 = 0
         var last: [MediaKind: Int64] = [:]
-        /// The format of each stream: the last one that came, and the one that is written.
-        var formats: [MediaKind: (last: Caps, written: Caps)] = [:]
+        /// The format of each stream: the last one that came, the first one, and the one that is written.
+        var formats: [MediaKind: (last: Caps, first: Caps, written: Caps)] = [:]
         var given: [MediaKind: Int] = [:]
         var batch: [RecordingInbox.Item] = []
         var taken = 0
@@ -94,11 +94,11 @@ final class ClipCutter: Sendable {
     private static let batchSize = 64
     /// How much a requested time may differ from that of a frame and still mean it: Matroska's
     /// precision.
-    private static let rounding: Int64 = 1_000_000
+    static let rounding: Int64 = 1_000_000
     /// The largest number of pictures that are stored before an earlier one.
     private static let reordering = 16
     /// The maximum size of what may follow the key frame before the beginning, in bytes.
-    private static let largestGroup = 512_000_000
+    static let largestGroup = 512_000_000
 
     /// - Parameter keepsPreSkip: Whether the clip begins where the recording does, so that a decoder must
     ///   skip what the encoder inserted.
@@ -111,13 +111,48 @@ final class ClipCutter: Sendable {
 
     /// Begins with a recording whose first unit is at a place in the clip.
     ///
+    /// - Parameter exact: What the clip begins with; `nil`: a key frame of the recording.
     /// - Returns: Where reading it must begin, in its own time; `nil` for its beginning.
-    func begin(_ plan: ClipPlan, at place: Int64) -> Int64? {
+    func begin(_ plan: ClipPlan, at place: Int64, exact: ExactBeginning? = nil) -> Int64? {
         state.withLock { state in
             (state.plan, state.place) = (plan, place)
             (state.isOver, state.last, state.tail) = ([], [:], [])
-            guard state.began == nil, from > place, plan.mayBeSought else { return nil }
-            return max(0, from - place + plan.file.start)
+            guard state.began == nil else { return nil }
+            if let exact { begin(exact, place - plan.file.start, &state) }
+            return from > place && plan.mayBeSought ? ownTime(of: from, plan, place) : nil
+        }
+    }
+
+    /// Returns a time of the clip in a recording's own time.
+    private func ownTime(of time: Int64, _ plan: ClipPlan, _ place: Int64) -> Int64 {
+        max(0, time - place + plan.file.start)
+    }
+
+    private func begin(_ exact: ExactBeginning, _ shift: Int64, _ state: inout State) {
+        state.began = from
+        state.copiedFrom = exact.copiedFrom == .max ? to : min(to, exact.copiedFrom + shift)
+        state.formats[leader] = (exact.recorded, exact.recorded, exact.written)
+        for unit in exact.units {
+            guard let shown = unit.presented.map({ $0 + shift }), shown < to - Self.rounding
+            else { continue }
+            func time(_ time: Int64) -> MediaTime {
+                MediaTime(nanoseconds: time) + RecordingTimeline.lead
+            }
+            state.end = max(
+                state.end, shown + (unit.buffer.duration.map { MediaTime($0).nanoseconds } ?? 0))
+            state.given[leader, default: 0] += 1
+            var buffer = unit.buffer.retained()
+            if exact.delay > 0 {
+                buffer = buffer.withOwnHeader()
+                buffer.decodingTime = buffer.presentationTime.flatMap {
+                    ClockTime(MediaTime($0) - MediaTime(nanoseconds: exact.delay))
+                }
+            }
+            let own = EncodedUnit(
+                leader, buffer, caps: exact.written,
+                time: time(shown - exact.delay), presented: time(shown), isFirst: false,
+                isCopy: true, arrival: .zero)
+            state.batch.append(.unit(own, generation: 0))
         }
     }
 
@@ -205,7 +240,7 @@ final class ClipCutter: Sendable {
         let known = state.formats[kind]
         if let known, known.last.identity == caps.identity { return known.written }
         let written = keepsPreSkip ? caps : caps.withoutOpusPreSkip() ?? caps
-        guard known?.written.isSameStream(as: written) ?? true else {
+        guard known?.first.isSameStream(as: written) ?? true else {
             state.failure = PipelineError(
                 .streamFailed,
                 message:
@@ -215,7 +250,7 @@ final class ClipCutter: Sendable {
                 advice: "a clip that ends before it, and another that begins with it")
             return nil
         }
-        state.formats[kind] = (caps, known?.written ?? written)
+        state.formats[kind] = (caps, known?.first ?? written, known?.written ?? written)
         return known?.written ?? written
     }
 
@@ -232,7 +267,7 @@ final class ClipCutter: Sendable {
             return
         }
         // Leading pictures refer to pictures before the key frame, and cannot be decoded.
-        guard place >= began else { return }
+        guard place >= (unit.kind == leader ? max(began, state.copiedFrom) : began) else { return }
         guard place < to - Self.rounding else {
             if unit.kind == .video, state.tail.count < Self.reordering {
                 state.tail.append(unit)

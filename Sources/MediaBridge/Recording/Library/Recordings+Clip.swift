@@ -12,6 +12,8 @@ extension Recordings {
         /// How much earlier than requested it begins, because it begins with a key frame; negative if
         /// the first recording, or its first key frame, is later.
         public var lead: Duration
+        /// How many pictures were encoded again, from an exact beginning to the next key frame.
+        public var encoded: Int
         /// The times without a recording in it, which are as long in the file.
         public var gaps: [Duration]
         /// Streams of the recordings that are not in it: it has one video and one audio stream.
@@ -50,7 +52,7 @@ extension Recordings {
         return Date(nanosecondsSince1970: time)
     }
 
-    /// Copies a part of the recordings into one file, without encoding. The file extension selects the
+    /// Copies a part of the recordings into one file, without encoding unless the beginning must be exact. The file extension selects the
     /// container.
     ///
     /// The clip begins with the last key frame up to `begin`, and ends before the first frame at or after
@@ -62,12 +64,15 @@ extension Recordings {
     ///   - begin: Default `nil`: the beginning of the first recording.
     ///   - end: Default `nil`: the end of the last recording.
     ///   - path: The file to write. Its extension selects the container.
+    ///   - isExact: Whether the clip begins with the first frame at or after `begin`: the pictures from
+    ///     there to the next key frame (of H.264: the next IDR picture) are then encoded again. Default: false. It takes H.264 with
+    ///     8 bits per sample, VP8 and VP9.
     ///   - whenExists: What to do if there is a file at `path`.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
     ///   or if several overlap; ``PipelineError/Code/streamFailed`` if the container does not take a
     ///   stream, or if the format differs between recordings; an error of the disk.
     public func clip(
-        from begin: Date? = nil, to end: Date? = nil, into path: String,
+        from begin: Date? = nil, to end: Date? = nil, into path: String, isExact: Bool = false,
         whenExists: WhenExists = .fail
     ) async throws(PipelineError) -> Clip {
         let files = joined
@@ -97,7 +102,12 @@ extension Recordings {
             from: from - date, to: to - date, keepsPreSkip: keepsPreSkip, writer)
         let existing = access(path, F_OK) == 0 ? path : nil
         do throws(PipelineError) {
-            let gaps = try await copy(plans, cutter, writer.progress)
+            let exact =
+                isExact && leader == .video && from > date
+                ? try await ExactBeginning.encode(
+                    plans[0], from - date + plans[0].file.start..<to - date + plans[0].file.start,
+                    in: container) : nil
+            let gaps = try await copy(plans, cutter, writer.progress, exact)
             cutter.finish()
             guard await writer.untilDone(stallTimeout: Self.patience) else {
                 throw .stuck(path, Self.patience)
@@ -105,7 +115,8 @@ extension Recordings {
             let file = try result(writer.progress, cutter, path)
             let lead = cutter.began.map { from - date - $0 } ?? 0
             return Clip(
-                file: file, sources: parts.map(\.path), lead: .nanoseconds(lead), gaps: gaps,
+                file: file, sources: parts.map(\.path), lead: .nanoseconds(lead),
+                encoded: exact?.units.count ?? 0, gaps: gaps,
                 leftOut: plans.flatMap(\.leftOut))
         } catch {
             await discard(writer, cutter, error, sparing: existing)
@@ -167,7 +178,8 @@ extension Recordings {
 
     /// Copies all parts, and returns the gaps between them.
     private func copy(
-        _ plans: [ClipPlan], _ cutter: ClipCutter, _ progress: RecordingProgress
+        _ plans: [ClipPlan], _ cutter: ClipCutter, _ progress: RecordingProgress,
+        _ exact: ExactBeginning?
     ) async throws(PipelineError) -> [Duration] {
         var (gaps, place) = ([Duration](), Int64(0))
         for (index, plan) in plans.enumerated() {
@@ -181,7 +193,7 @@ extension Recordings {
                     place = max(place, cutter.end)
                 }
             }
-            let start = cutter.begin(plan, at: place)
+            let start = cutter.begin(plan, at: place, exact: index == 0 ? exact : nil)
             let reader = try plan.reader()
             let run = Progressing(
                 what: "copying \(plan.file.path)", stallTimeout: Self.patience

@@ -73,6 +73,11 @@ public struct Recordings: Sendable {
         var date: Int64
         var length: Int64 { MediaTime(duration).nanoseconds }
         var end: Int64 { date + length }
+        /// Whether reading may begin anywhere: transport streams and interrupted files have no index, and
+        /// qtdemux reads fragments from the first on.
+        var isIndexed: Bool {
+            container != .ts && recorded.fragments == nil && recorded.isFinished != false
+        }
     }
 
     /// All recordings, the oldest first.
@@ -115,6 +120,13 @@ public struct Recordings: Sendable {
             }
             end = max(end ?? .min, files[index].end)
         }
+    }
+
+    /// Reads the headers of one file.
+    ///
+    /// - Throws: ``PipelineError`` if it cannot be read, or is no recording.
+    public static func file(at path: String) async throws(PipelineError) -> File {
+        try await File(path)
     }
 
     private static func find(
@@ -195,7 +207,9 @@ extension Recordings.File {
         let container = recorded.container
         func scan(_ limit: Int?) throws(PipelineError) -> StreamScan {
             try StreamScan(
-                of: path, demuxer: container.demuxer, parsers: container.parsers,
+                of: path, demuxer: container.demuxer,
+                // matroskademux 1.22 doubles the sample rate of AAC.
+                parsers: container == .mkv ? ["audio/mpeg": "aacparse"] : container.parsers,
                 fragments: recorded.fragments, buffersOfEach: limit)
         }
         let first = try scan(Self.enough)

@@ -16,6 +16,10 @@ public struct VideoEncoding: Sendable {
     /// Default `nil`: another size begins another file.
     public var size: VideoSize?
 
+    /// The number of the parameter sets of H.264, which differ from those of another encoder in the same
+    /// stream; `nil`: the encoder's default. Only x264enc takes it.
+    var parameterSet: Int?
+
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
     public init(_ codec: VideoCodec? = nil, bitRate: Int? = nil) {
         self.codec = codec

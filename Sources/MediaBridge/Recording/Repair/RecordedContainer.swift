@@ -11,6 +11,8 @@ struct RecordedContainer: Sendable {
     var created: Int64?
     /// Whether the muxer completed the file; `nil` if the container does not show it.
     var isFinished: Bool?
+    /// Whether a repair gains nothing: the file is complete, and of the ordinary form.
+    var isOrdinary: Bool { isFinished == true && fragments == nil }
 
     /// Reads the beginning of a file, and for MPEG-4 its boxes.
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {

@@ -1,7 +1,9 @@
 extension RecordingContainer {
     /// Returns the element between the demuxer and the muxer for a stream; `nil` for none.
     func between(_ mediaType: String, isAAC: Bool) -> String? {
-        guard parsers.isEmpty else { return parsers[mediaType] }
+        guard parsers.isEmpty else {
+            return parsers[mediaType == "audio/mpeg" && !isAAC ? Caps.mpeg1Sound : mediaType]
+        }
         // matroskademux 1.22 leaves out caps fields that matroskamux requires, misspells them, or
         // doubles the sample rate.
         return switch mediaType {
@@ -34,16 +36,19 @@ extension RecordingContainer {
     /// The muxer without fragments, which writes its index at the end.
     private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer(starts: [:]) }
 
-    /// Creates a pipeline that copies these streams of a file into a new one.
+    /// Creates a pipeline that copies these streams of a file into a new one, or the whole file as it is
+    /// if a repair gains nothing: a muxer would drop chapters and subtitles.
     func remux(
         _ streams: [StreamScan.Stream], from path: String, _ recorded: RecordedContainer,
         to target: String
     ) throws(PipelineError) -> Pipeline {
         let fragments = recorded.fragments
-        let pipeline = try Pipeline(parsing: text(for: streams))
-        let muxer = pipeline.element(named: "mux")
+        let pipeline = try Pipeline(
+            parsing: recorded.isOrdinary
+                ? "filesrc name=in ! filesink name=out" : text(for: streams))
         pipeline.element(named: "in")?.set(literally: "location", path)
         pipeline.element(named: "out")?.set(literally: "location", target)
+        guard let muxer = pipeline.element(named: "mux") else { return pipeline }
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
         if self == .mkv || self == .webm {
             let end = RecordedTracks.end(of: streams)
@@ -51,7 +56,7 @@ extension RecordingContainer {
         }
         if self == .mp4 {
             let header = FragmentHeader(created: recorded.created)
-            muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
+            muxer.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         }
         for (index, stream) in streams.enumerated() where self == .mp4 {
             // Without this, mp4mux would change its timescale in the middle, also for samples
@@ -64,7 +69,7 @@ extension RecordingContainer {
             }
             // A timescale in which the frame duration of every usual frame rate is an integer.
             guard stream.isPicture else { continue }
-            muxer?.pad(stream.pad)?.set("trak-timescale", "120000")
+            muxer.pad(stream.pad)?.set("trak-timescale", "120000")
         }
         return pipeline
     }

@@ -12,7 +12,7 @@ internal import MediaBasics
 /// The streams are read, written by the same container's muxer into a new file in the same
 /// directory, and read again. The new file replaces the old one only if every track has as many
 /// units as before, at the same times. Nothing is re-encoded. If there is an error, the original is
-/// unchanged.
+/// unchanged. A complete file of the ordinary form is copied as it is.
 ///
 /// Each repair can be run once. Thread: any but a streaming thread.
 public struct RecordingRepair: Sendable {
@@ -64,6 +64,13 @@ public struct RecordingRepair: Sendable {
         let container = recorded.container
         let target = output ?? path
         if let output { try container.check(endingOf: output) }
+        // GStreamer's demuxer may end before such a part, so what follows would be lost.
+        let damage = try ContainerDamage.parts(of: path, container)
+        if let first = damage.first, output == nil, container != .ts {
+            throw PipelineError(
+                .streamFailed, message: "\(path) is damaged: \(first)",
+                advice: "gst-bridge repair \(path), with the name of a new file")
+        }
         let draft = try RepairDraft(for: target, from: path, replaces: output == nil)
         defer { draft.discard() }
         let before = try await scan(path, recorded)

@@ -199,8 +199,10 @@ import Testing
             switch choice {
             case 0..<10: given = given + step(0..<50_000_000)
             case 10..<20: given = given + step(0..<1000)
-            // The receiver corrects its clock.
-            case 20: given = given - step(500_000_001..<2_000_000_000)
+            // The receiver corrects its clock, which was ahead by less than two seconds.
+            case 20:
+                let corrected = given - step(500_000_001..<2_000_000_000)
+                if last - corrected < MediaTime(seconds: 2) { given = corrected }
             default: break
             }
             let isTimed = last == .zero || choice == 20 || Bool.random(using: &generator)
@@ -229,5 +231,11 @@ import Testing
             #expect(times.next(MediaTime(seconds: second)) == MediaTime(seconds: second))
         }
         #expect(times.next(nil) == MediaTime(seconds: 0.601))
+    }
+
+    @Test func timesThatGoBackTwiceByMoreThanTwoSecondsInAllRestart() {
+        var times = LiveUnitTimes()
+        let returned = [10, 8.5, 9, 7.4, 7.5].map { times.next(MediaTime(seconds: $0)) }
+        #expect(returned == [10, 10.001, 10.002, 7.4, 7.5].map { MediaTime(seconds: $0) })
     }
 }

@@ -113,6 +113,12 @@ struct ClockCase: Sendable, CustomStringConvertible {
         return time
     }
 
+    /// Whether the clock goes back gradually: units that go back by less than 0.5 s may be reordered, so a
+    /// restart is known only that much later.
+    var runsBackwards: Bool {
+        lies.contains { if case .backwards = $0 { true } else { false } }
+    }
+
     /// The time that the recording must take, in seconds: steps back of more than 2 s are a restart, and
     /// shorter ones a correction.
     var duration: Double {

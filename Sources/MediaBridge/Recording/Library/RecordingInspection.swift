@@ -1,0 +1,110 @@
+extension Recordings.File {
+    /// What a recording contains, and what is wrong with it.
+    public struct Inspection: Sendable {
+        /// One stream.
+        public struct Track: Sendable {
+            /// Its format.
+            public var stream: Stream
+            /// Number of encoded frames: pictures, or blocks of sound.
+            public var units: Int
+            /// Size of all encoded frames in bytes.
+            public var bytes: Int
+            /// Number of key frames. Every block of sound is one.
+            public var keyFrames: Int
+            /// The longest time between two key frames; `nil` with fewer than two.
+            public var longestKeyFrameDistance: Duration?
+            /// Time from the recording's first unit to the stream's first one.
+            public var begins: Duration
+            /// Time from the stream's first unit to its last one.
+            public var duration: Duration
+            /// The times in which units are missing.
+            public var gaps: [Gap]
+        }
+        /// A time without units: longer than five usual distances between two units, and than 100 ms.
+        public struct Gap: Sendable {
+            /// Time from the recording's first unit to the last unit before the gap.
+            public var at: Duration
+            /// How much longer than usual the next unit is away.
+            public var length: Duration
+        }
+        /// The recording.
+        public var file: Recordings.File
+        /// Its streams.
+        public var tracks: [Track]
+        /// What cannot be read, or is not as it should be; empty for a sound file.
+        public var damage: [String]
+        /// What ``RecordingRepair`` would gain; `nil`: nothing.
+        public var gain: String?
+    }
+
+    /// Reads the recording to its end, without decoding: damage within an encoded frame is not found.
+    ///
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/interrupted`` if the task was cancelled; an
+    ///   error if there is no element to read the file.
+    public func inspect() async throws(PipelineError) -> Inspection {
+        let scan = try StreamScan(
+            of: path, demuxer: container.demuxer, parsers: container.parsers,
+            fragments: recorded.fragments)
+        var damage = try ContainerDamage.parts(of: path, container)
+        do throws(PipelineError) { _ = try await scan.run() } catch {
+            guard error.code != .interrupted else { throw error }
+            damage.append("\(error)")
+        }
+        var tracks: [Inspection.Track] = []
+        for found in scan.streams where !found.times.isEmpty {
+            guard let index = pads.firstIndex(where: { $0.name == found.pad }) else { continue }
+            let stream = streams[index]
+            tracks.append(Inspection.Track(stream, found, from: start))
+            damage += found.damage(of: stream.kind, from: start)
+        }
+        for (stream, pad) in zip(streams, pads)
+        where !scan.streams.contains(where: { $0.pad == pad.name && !$0.times.isEmpty }) {
+            damage.append("\(stream): no frame can be read")
+        }
+        return Inspection(file: self, tracks: tracks, damage: damage, gain: gain)
+    }
+
+    private var gain: String? {
+        switch (state, container) {
+        case (.recording, _), (_, .ts): nil
+        case (_, .mp4): recorded.fragments.map { _ in "one index instead of fragments" }
+        case (.interrupted, _): "the duration, and the index for seeking"
+        default: nil
+        }
+    }
+}
+
+extension Recordings.File.Inspection.Track {
+    fileprivate init(
+        _ stream: Recordings.File.Stream, _ found: StreamScan.Stream, from start: Int64
+    ) {
+        let times = found.times.compactMap { $0 }.sorted()
+        let keys = found.keys.compactMap { found.times[$0] }.sorted()
+        let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+        let usual = steps.isEmpty ? 0 : steps.sorted()[steps.count / 2]
+        self.stream = stream
+        (units, bytes, keyFrames) = (found.times.count, found.bytes, found.keys.count)
+        longestKeyFrameDistance = zip(keys.dropFirst(), keys).map { $0 - $1 }.max().map {
+            .nanoseconds($0)
+        }
+        begins = .nanoseconds((times.first ?? start) - start)
+        duration = .nanoseconds((times.last ?? 0) - (times.first ?? 0))
+        gaps = zip(times, steps).filter { $0.1 > max(5 * usual, 100_000_000) }.map {
+            .init(at: .nanoseconds($0.0 - start), length: .nanoseconds($0.1 - usual))
+        }
+    }
+}
+
+extension StreamScan.Stream {
+    /// Descriptions of what is wrong with the units.
+    fileprivate func damage(of kind: String, from start: Int64) -> [String] {
+        var damage: [String] = []
+        let timeless = times.count { $0 == nil }
+        if timeless > 0 { damage.append("\(kind): \(timeless) encoded frames without a time") }
+        let first = keys.first ?? times.count
+        if first > 0 {
+            damage.append("\(kind): \(first) encoded frames before the first key frame")
+        }
+        return damage
+    }
+}

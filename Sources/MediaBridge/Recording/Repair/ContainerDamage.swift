@@ -1,0 +1,101 @@
+/// Damage of a container's structure: bytes that belong to no element, and lost packets. Readers skip such
+/// parts without an error, or end before them.
+///
+/// Sources: RFC 9559, section 5 (Matroska elements); ISO/IEC 13818-1, section 2.4.3.2 (`sync_byte`,
+/// `continuity_counter`).
+enum ContainerDamage {
+    /// Returns a description of each damaged part. MPEG-4 files have none: their boxes and index say
+    /// where every unit is.
+    static func parts(of path: String, _ container: RecordingContainer) throws(PipelineError)
+        -> [String]
+    {
+        let file = try FileBytes(path)
+        return switch container {
+        case .mkv, .webm: matroska(file)
+        case .ts: transportStream(file)
+        case .mp4: []
+        }
+    }
+
+    // MARK: Matroska
+
+    private static let cluster: [UInt8] = [0x1f, 0x43, 0xb6, 0x75]
+    /// The elements whose children follow: the segment, clusters and groups of blocks.
+    private static let parents = [MatroskaHeader.segment, 0x1f43_b675, 0xa0]
+    /// The other elements of a file, a segment, a cluster and a group of blocks.
+    private static let elements = Set([
+        0x1a45_dfa3, 0x114d_9b74, 0x1549_a966, 0x1654_ae6b, 0x1c53_bb6b, 0x1254_c367, 0x1043_a770,
+        0x1941_a469, 0xec, 0xbf, 0xe7, 0xa3, 0xa7, 0xab, 0xa1, 0x9b, 0xfb, 0xfa, 0x75a1, 0x75a2,
+        0xa4,
+        0x5854, 0xaf,
+    ])
+
+    /// An incomplete element at the end is no damage: the muxer was interrupted.
+    private static func matroska(_ file: FileBytes) -> [String] {
+        var (parts, at) = ([String](), 0)
+        while at < file.count {
+            let head = file.read(16, at: at) ?? []
+            if let (id, content) = MatroskaHeader.element(head, 0) {
+                if parents.contains(id) {
+                    at += content.lowerBound
+                    continue
+                }
+                if elements.contains(id), content.upperBound <= file.count - at {
+                    at += content.upperBound
+                    continue
+                }
+            }
+            guard let next = position(of: cluster, in: file, from: at + 1) else { break }
+            parts.append("\(next - at) bytes from \(at) on are no Matroska")
+            at = next
+        }
+        return parts
+    }
+
+    private static func position(
+        of pattern: [UInt8], in file: FileBytes, from start: Int
+    ) -> Int? {
+        var at = start
+        while let part = file.read(1 << 20, at: at), part.count >= pattern.count {
+            let found = part.indices.first {
+                part[$0] == pattern[0] && part[$0...].starts(with: pattern)
+            }
+            if let found { return at + found }
+            at += part.count - pattern.count + 1
+        }
+        return nil
+    }
+
+    // MARK: MPEG transport stream
+
+    private static let packet = 188
+
+    private static func transportStream(_ file: FileBytes) -> [String] {
+        var (strange, lost, at) = (0, 0, 0)
+        var counters: [Int: UInt8] = [:]
+        while let part = file.read(packet << 12, at: at), part.count >= packet {
+            for start in stride(from: 0, through: part.count - packet, by: packet) {
+                guard part[start] == 0x47 else {
+                    strange += 1
+                    continue
+                }
+                let identifier = Int(part[start + 1] & 0x1f) << 8 | Int(part[start + 2])
+                let (hasPayload, counter) = (part[start + 3] & 0x10 != 0, part[start + 3] & 0x0f)
+                // A packet may be repeated, and an adaptation field may announce another number.
+                let isAnnounced =
+                    part[start + 3] & 0x20 != 0 && part[start + 4] > 0
+                    && part[start + 5] & 0x80 != 0
+                guard hasPayload, identifier != 0x1fff else { continue }
+                if let last = counters[identifier], !isAnnounced, counter != last,
+                    counter != (last + 1) & 0x0f
+                {
+                    lost += 1
+                }
+                counters[identifier] = counter
+            }
+            at += part.count / packet * packet
+        }
+        return (strange > 0 ? ["\(strange) packets do not begin with 0x47"] : [])
+            + (lost > 0 ? ["packets are lost at \(lost) places"] : [])
+    }
+}
