@@ -76,7 +76,10 @@ final class RecordedPictures: Sendable {
         kept.runningTime = placed
         _ = state.withLock { state -> VideoFrame? in
             state.underWay += 1
-            guard kept.liveTiming != nil else { return nil }
+            // The track refuses a frame that goes back, so it is not the one to repeat.
+            guard kept.liveTiming != nil, placed >= state.last?.runningTime ?? placed else {
+                return nil
+            }
             defer { state.last = kept }
             return state.last.take()
         }

@@ -95,17 +95,16 @@ public struct Recordings: Sendable {
     public init(of paths: [String]) async throws(PipelineError) {
         var found: [(path: String, isNamed: Bool)] = []
         for path in paths { try Self.find(path, isNamed: true, &found) }
-        let outcomes = await Self.inParallel(found.map(\.path)) { path in
-            await File.read(path)
-        }
-        for ((path, isNamed), outcome) in zip(found, outcomes) {
-            switch outcome {
-            case .success(let file)?: files.append(file)
-            case .failure(let error)? where isNamed || File.hasEnding(path):
-                damaged.append((path, error))
-            case .failure?: skipped.append(path)
-            case nil:
+        for (path, isNamed) in found {
+            guard !Task.isCancelled else {
                 throw PipelineError(.interrupted, message: "the list of recordings was cancelled")
+            }
+            do throws(PipelineError) { files.append(try await File(path)) } catch {
+                if isNamed || File.hasEnding(path) {
+                    damaged.append((path, error))
+                } else {
+                    skipped.append(path)
+                }
             }
         }
         files.sort { one, other in
@@ -155,31 +154,6 @@ public struct Recordings: Sendable {
             try find(path + separator + name, isNamed: false, &found)
         }
     }
-
-    /// Runs `body` for all paths, four at a time.
-    ///
-    /// - Returns: The results in the order of the paths; `nil` for a path that was not begun before
-    ///   the task was cancelled.
-    private static func inParallel<R: Sendable>(
-        _ paths: [String], _ body: @escaping @Sendable (String) async -> R
-    ) async -> [R?] {
-        await withTaskGroup(of: (Int, R).self) { group in
-            var results = [R?](repeating: nil, count: paths.count)
-            var next = 0
-            func begin() {
-                guard next < paths.count, !Task.isCancelled else { return }
-                let index = next
-                next += 1
-                group.addTask { (index, await body(paths[index])) }
-            }
-            for _ in 0..<4 { begin() }
-            while let (index, result) = await group.next() {
-                results[index] = result
-                begin()
-            }
-            return results
-        }
-    }
 }
 
 // MARK: - One file
@@ -194,12 +168,6 @@ extension Recordings.File {
         return name.split(separator: ".").dropFirst().last.map {
             RecordingContainer.endings[$0.lowercased()] != nil
         } ?? false
-    }
-
-    static func read(_ path: String) async -> Result<Self, PipelineError> {
-        do throws(PipelineError) { return .success(try await Self(path)) } catch {
-            return .failure(error)
-        }
     }
 
     init(_ path: String) async throws(PipelineError) {
