@@ -63,7 +63,7 @@ final class ClipCutter: Sendable {
         var plan: ClipPlan?
         /// The place of the recording's first unit in the clip's times.
         var place: Int64 = 0
-        /// The time of the key frame that the clip begins with.
+        /// The time that the clip begins with.
         var began: Int64?
         /// The time of the first picture that is copied; those before it are encoded again, or not wanted.
         var copiedFrom = Int64.min
@@ -119,13 +119,9 @@ final class ClipCutter: Sendable {
             (state.isOver, state.last, state.tail) = ([], [:], [])
             guard state.began == nil else { return nil }
             if let exact { begin(exact, place - plan.file.start, &state) }
-            return from > place && plan.mayBeSought ? ownTime(of: from, plan, place) : nil
+            guard from > place, plan.mayBeSought else { return nil }
+            return max(0, from - place + plan.file.start)
         }
-    }
-
-    /// Returns a time of the clip in a recording's own time.
-    private func ownTime(of time: Int64, _ plan: ClipPlan, _ place: Int64) -> Int64 {
-        max(0, time - place + plan.file.start)
     }
 
     private func begin(_ exact: ExactBeginning, _ shift: Int64, _ state: inout State) {
@@ -133,11 +129,7 @@ final class ClipCutter: Sendable {
         state.copiedFrom = exact.copiedFrom == .max ? to : min(to, exact.copiedFrom + shift)
         state.formats[leader] = (exact.recorded, exact.recorded, exact.written)
         for unit in exact.units {
-            guard let shown = unit.presented.map({ $0 + shift }), shown < to - Self.rounding
-            else { continue }
-            func time(_ time: Int64) -> MediaTime {
-                MediaTime(nanoseconds: time) + RecordingTimeline.lead
-            }
+            guard let shown = unit.presented.map({ $0 + shift }) else { continue }
             state.end = max(
                 state.end, shown + (unit.buffer.duration.map { MediaTime($0).nanoseconds } ?? 0))
             state.given[leader, default: 0] += 1
@@ -149,11 +141,14 @@ final class ClipCutter: Sendable {
                 }
             }
             let own = EncodedUnit(
-                leader, buffer, caps: exact.written,
-                time: time(shown - exact.delay), presented: time(shown), isFirst: false,
-                isCopy: true, arrival: .zero)
+                leader, buffer, caps: exact.written, time: Self.time(shown - exact.delay),
+                presented: Self.time(shown), isFirst: false, isCopy: true, arrival: .zero)
             state.batch.append(.unit(own, generation: 0))
         }
+    }
+
+    private static func time(_ time: Int64) -> MediaTime {
+        MediaTime(nanoseconds: time) + RecordingTimeline.lead
     }
 
     var began: Int64? { state.withLock { $0.began } }
@@ -225,12 +220,10 @@ final class ClipCutter: Sendable {
             state.end = max(
                 state.end, said + shift + (lasts ?? last.map { max(0, said - $0) } ?? 0))
         }
-        func time(_ time: Int64) -> MediaTime {
-            MediaTime(nanoseconds: time + shift) + RecordingTimeline.lead
-        }
         return EncodedUnit(
-            kind, unit.buffer.retained(), caps: caps, time: time(min(unit.decoded ?? said, said)),
-            presented: time(said), isFirst: keepsPreSkip, isCopy: true, arrival: .zero)
+            kind, unit.buffer.retained(), caps: caps,
+            time: Self.time(min(unit.decoded ?? said, said) + shift),
+            presented: Self.time(said + shift), isFirst: keepsPreSkip, isCopy: true, arrival: .zero)
     }
 
     /// Returns the format to write, or fails if it differs from that of earlier recordings.

@@ -31,8 +31,7 @@ struct ExactBeginning: Sendable {
         if let next, next <= start + ClipCutter.rounding { return nil }
         var result = Self(
             delay: next == nil ? 0 : max(0, last.delay), copiedFrom: next ?? .max,
-            recorded: last.caps,
-            written: last.caps)
+            recorded: last.caps, written: last.caps)
         try await result.encode(
             plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), in: container)
         return result.units.isEmpty && next == nil ? nil : result
@@ -155,8 +154,7 @@ private final class FoundUnits: Sendable {
 /// Source: ISO/IEC 14496-15, section 5.3.3.1 (`AVCDecoderConfigurationRecord`).
 struct ParameterSets {
     private let head: ArraySlice<UInt8>
-    private var sequences: [ArraySlice<UInt8>] = []
-    private var pictures: [ArraySlice<UInt8>] = []
+    private let sequences, pictures: [ArraySlice<UInt8>]
     private let rest: ArraySlice<UInt8>
 
     init?(_ bytes: [UInt8]) {

@@ -145,7 +145,10 @@ struct WriteLog: Sendable {
             if (!is_ours(file)) return syscall(SYS_pwrite64, file, bytes, size, offset);
             pthread_mutex_lock(&lock);
             if (writes++ == number("WRITES_KILL")) {
-                syscall(SYS_pwrite64, file, bytes, size * number("WRITES_PART") / 1000, offset);
+                // The kernel looks for a signal between two pages only.
+                off64_t end = offset + size * number("WRITES_PART") / 1000;
+                if (end < offset + (off64_t)size) end = end / 4096 * 4096;
+                if (end > offset) syscall(SYS_pwrite64, file, bytes, end - offset, offset);
                 kill(getpid(), SIGKILL);
                 for (;;) pause();
             }
