@@ -36,7 +36,7 @@ extension RecordingContainer {
     /// The muxer without fragments, which writes its index at the end.
     private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer(starts: [:]) }
 
-    /// Creates a pipeline that copies these streams of a file into a new one, or the whole file as it is
+    /// Creates a pipeline that copies these streams of a file into a new one, or the whole file unchanged
     /// if a repair gains nothing: a muxer would drop chapters and subtitles.
     func remux(
         _ streams: [StreamScan.Stream], from path: String, _ recorded: RecordedContainer,

@@ -12,7 +12,7 @@ internal import MediaBasics
 /// The streams are read, written by the same container's muxer into a new file in the same
 /// directory, and read again. The new file replaces the old one only if every track has as many
 /// units as before, at the same times. Nothing is re-encoded. If there is an error, the original is
-/// unchanged. A complete file of the ordinary form is copied as it is.
+/// unchanged. A complete file without fragments is copied unchanged.
 ///
 /// Each repair can be run once. Thread: any but a streaming thread.
 public struct RecordingRepair: Sendable {

@@ -27,7 +27,7 @@ struct WriteLog: Sendable {
         var failedFlush = 0
         /// The duration of a flush in milliseconds.
         var flushTime = 0
-        /// The program is killed within this `pwrite`, counted from zero, after so many thousandths of it.
+        /// The program is killed within this `pwrite`, counted from zero, after a part of it in thousandths.
         var kill: (write: Int, part: Int)?
     }
 
