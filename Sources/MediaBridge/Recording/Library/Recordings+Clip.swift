@@ -52,8 +52,8 @@ extension Recordings {
         return Date(nanosecondsSince1970: time)
     }
 
-    /// Copies a part of the recordings into one file, without encoding unless the beginning must be exact. The file extension selects the
-    /// container.
+    /// Copies a part of the recordings into one file, without encoding unless the beginning must be
+    /// exact. The file extension selects the container.
     ///
     /// The clip begins with the last key frame up to `begin`, and ends before the first frame at or after
     /// `end`. Recordings that follow each other without a gap are joined; otherwise the clip has a gap of
@@ -65,8 +65,8 @@ extension Recordings {
     ///   - end: Default `nil`: the end of the last recording.
     ///   - path: The file to write. Its extension selects the container.
     ///   - isExact: Whether the clip begins with the first frame at or after `begin`: the pictures from
-    ///     there to the next key frame (of H.264: the next IDR picture) are then encoded again. Default: false. It takes H.264 with
-    ///     8 bits per sample, VP8 and VP9.
+    ///     there to the next key frame (of H.264: the next IDR picture) are then encoded again. Default:
+    ///     false. It takes H.264 with 8 bits per sample, VP8 and VP9.
     ///   - whenExists: What to do if there is a file at `path`.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
     ///   or if several overlap; ``PipelineError/Code/streamFailed`` if the container does not take a
