@@ -32,13 +32,16 @@ struct ExactBeginning: Sendable {
         var result = Self(
             delay: next == nil ? 0 : max(0, last.delay), copiedFrom: next ?? .max,
             recorded: last.caps, written: last.caps)
+        // Decoders show pictures after another key frame than an IDR picture as they like.
+        let isSought = plan.file.isIndexed && pictures.first?.isKey == true
         try await result.encode(
-            plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), in: container)
+            plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), isSought,
+            in: container)
         return result.units.isEmpty && next == nil ? nil : result
     }
 
     private mutating func encode(
-        _ file: Recordings.File, _ pad: String, _ range: Range<Int64>,
+        _ file: Recordings.File, _ pad: String, _ range: Range<Int64>, _ isSought: Bool,
         in container: RecordingContainer
     ) async throws(PipelineError) {
         let codec = VideoCodec(mediaType: recorded.mediaType)
@@ -68,7 +71,7 @@ struct ExactBeginning: Sendable {
             ], fragments: file.recorded.fragments)
         let found = FoundUnits { $0.comes(at: range.upperBound) }
         try await reader.run(
-            from: file.isIndexed ? ClockTime(MediaTime(nanoseconds: range.lowerBound)) : nil,
+            from: isSought ? ClockTime(MediaTime(nanoseconds: range.lowerBound)) : nil,
             firstPicture: range.lowerBound - ClipCutter.rounding, onTags: { _, _ in }
         ) { found.take($1) }
         units = found.units.filter { !$0.comes(at: range.upperBound) }
@@ -116,6 +119,7 @@ extension StreamReader.Unit {
 /// The units up to one that is looked for, and that one.
 private final class FoundUnits: Sendable {
     private struct State {
+        var first: StreamReader.Unit?
         var units: [StreamReader.Unit] = []
         var bytes = 0
         var isFound = false
@@ -129,6 +133,7 @@ private final class FoundUnits: Sendable {
         (self.count, self.isLast) = (count, isLast)
     }
 
+    var first: StreamReader.Unit? { state.withLock { $0.first } }
     var units: [StreamReader.Unit] { state.withLock { $0.units } }
     var isFound: Bool { state.withLock { $0.isFound } }
     /// Whether the units are larger than what is kept in memory.
@@ -141,6 +146,7 @@ private final class FoundUnits: Sendable {
             if state.units.count == count {
                 state.bytes -= state.units.removeFirst().buffer.byteCount
             }
+            state.first = state.first ?? unit
             state.units.append(unit)
             state.bytes += unit.buffer.byteCount
             state.isFound = isLast(unit) || state.bytes > ClipCutter.largestGroup
