@@ -33,7 +33,7 @@ struct ExactBeginning: Sendable {
             delay: next == nil ? 0 : max(0, last.delay), copiedFrom: next ?? .max,
             recorded: last.caps, written: last.caps)
         // Decoders show pictures after another key frame than an IDR picture as they like.
-        let isSought = plan.file.isIndexed && pictures.first?.isKey == true
+        let isSought = plan.file.isIndexed && pictures.key?.isKey == true
         try await result.encode(
             plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), isSought,
             in: container)
@@ -119,7 +119,8 @@ extension StreamReader.Unit {
 /// The units up to one that is looked for, and that one.
 private final class FoundUnits: Sendable {
     private struct State {
-        var first: StreamReader.Unit?
+        /// The last key frame before the one that is looked for, as the container says.
+        var key: StreamReader.Unit?
         var units: [StreamReader.Unit] = []
         var bytes = 0
         var isFound = false
@@ -133,7 +134,7 @@ private final class FoundUnits: Sendable {
         (self.count, self.isLast) = (count, isLast)
     }
 
-    var first: StreamReader.Unit? { state.withLock { $0.first } }
+    var key: StreamReader.Unit? { state.withLock { $0.key } }
     var units: [StreamReader.Unit] { state.withLock { $0.units } }
     var isFound: Bool { state.withLock { $0.isFound } }
     /// Whether the units are larger than what is kept in memory.
@@ -146,10 +147,11 @@ private final class FoundUnits: Sendable {
             if state.units.count == count {
                 state.bytes -= state.units.removeFirst().buffer.byteCount
             }
-            state.first = state.first ?? unit
             state.units.append(unit)
             state.bytes += unit.buffer.byteCount
-            state.isFound = isLast(unit) || state.bytes > ClipCutter.largestGroup
+            let isLast = isLast(unit)
+            if !isLast, !unit.buffer.isDelta { state.key = unit }
+            state.isFound = isLast || state.bytes > ClipCutter.largestGroup
             return !state.isFound
         }
     }
