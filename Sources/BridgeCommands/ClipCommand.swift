@@ -62,11 +62,7 @@ struct ClipCommand: AsyncParsableCommand {
                 from: time(from, in: recordings), to: time(to, in: recordings), into: output,
                 isExact: exact, whenExists: overwrite ? .overwrite : .fail)
         }
-        let clip = try await Interruption.during {
-            work.cancel()
-        } _: {
-            try await work.value
-        }
+        let clip = try await Interruption.value(of: work)
         switch report {
         case .none: break
         case .text: Terminal.write(text(clip).printable + "\n")

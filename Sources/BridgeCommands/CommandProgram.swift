@@ -180,6 +180,15 @@ package struct Interruption {
         }
     }
 
+    /// Waits for a task, which the first signal cancels.
+    static func value<R>(of task: Task<R, any Error>) async throws -> R {
+        try await during {
+            task.cancel()
+        } _: {
+            try await task.value
+        }
+    }
+
     /// Returns once signals are caught.
     private init(onFirst: @escaping @Sendable () -> Void) async {
         var hangUp = sigaction()

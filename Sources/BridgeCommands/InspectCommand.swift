@@ -25,11 +25,7 @@ struct InspectCommand: AsyncParsableCommand {
     func run() async throws {
         let path = recording
         let reading = Task { try await Recordings.file(at: path).inspect() }
-        let inspection = try await Interruption.during {
-            reading.cancel()
-        } _: {
-            try await reading.value
-        }
+        let inspection = try await Interruption.value(of: reading)
         if json {
             print(try JSONLine.text(of: JSON(inspection)))
         } else {

@@ -26,12 +26,7 @@ struct ListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let paths = paths
-        let reading = Task { try await Recordings(of: paths) }
-        let recordings = try await Interruption.during {
-            reading.cancel()
-        } _: {
-            try await reading.value
-        }
+        let recordings = try await Interruption.value(of: Task { try await Recordings(of: paths) })
         if json {
             print(try JSONLine.text(of: JSON(recordings)))
         } else {

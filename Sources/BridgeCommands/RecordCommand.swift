@@ -291,11 +291,19 @@ struct PictureSize: ExpressibleByArgument, Sendable {
     let size: VideoSize
 
     init?(argument: String) {
-        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-            .map { Int($0) }
-        guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
+        guard let (width, height) = argument.dimensions else { return nil }
         size = VideoSize(width: width, height: height)
         guard size.isValid else { return nil }
+    }
+}
+
+extension String {
+    /// The numbers around the `x` of a text such as `1280x720`; `nil` for any other.
+    var dimensions: (Int, Int)? {
+        let numbers = lowercased().split(separator: "x", omittingEmptySubsequences: false)
+            .map { Int($0) }
+        guard numbers.count == 2, let first = numbers[0], let second = numbers[1] else { return nil }
+        return (first, second)
     }
 }
 

@@ -32,12 +32,7 @@ struct RepairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let repair = RecordingRepair(recording, to: output)
-        let work = Task { try await repair.run() }
-        let result = try await Interruption.during {
-            work.cancel()
-        } _: {
-            try await work.value
-        }
+        let result = try await Interruption.value(of: Task { try await repair.run() })
         switch report {
         case .none: break
         case .text:

@@ -74,11 +74,7 @@ struct SnapshotCommand: AsyncParsableCommand {
             try await Recordings.file(at: path).contactSheet(
                 columns: sheet.columns, rows: sheet.rows)
         }
-        return try await Interruption.during {
-            work.cancel()
-        } _: {
-            try await work.value
-        }
+        return try await Interruption.value(of: work)
     }
 
     private func frameOfCapture() async throws -> VideoFrame {
@@ -91,12 +87,7 @@ struct SnapshotCommand: AsyncParsableCommand {
             try await source.stop()
             return frame
         }
-        let taken = try await Interruption.during {
-            reading.cancel()
-        } _: {
-            try await reading.value
-        }
-        guard let frame = taken else {
+        guard let frame = try await Interruption.value(of: reading) else {
             throw PipelineError(
                 .noFrames, message: "the capture ended without a single frame",
                 advice: "run it alone: gst-launch-1.0 \(text) ! fakesink")
@@ -110,11 +101,7 @@ struct SheetArgument: ExpressibleByArgument {
     let columns, rows: Int
 
     init?(argument: String) {
-        let numbers = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-            .map { Int($0) }
-        guard numbers.count == 2, let columns = numbers[0], let rows = numbers[1] else {
-            return nil
-        }
-        (self.columns, self.rows) = (columns, rows)
+        guard let numbers = argument.dimensions else { return nil }
+        (columns, rows) = numbers
     }
 }

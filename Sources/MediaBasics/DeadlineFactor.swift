@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Factor by which this process may be slower than usual: every default deadline is multiplied by
 /// it.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Wakes one thread that waits until a time on the monotonic clock, so that setting the system
 /// clock has no effect. A semaphore of Dispatch has its limit on the system clock: if that is set

@@ -1,11 +1,6 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Runs work items in order, one at a time, off the caller's thread.
 ///

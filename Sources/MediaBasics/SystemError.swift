@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
+internal import Glibc
 
 /// Returns the system's text for an error number; by default, that of the last call on this thread.
 package func systemErrorText(_ number: Int32 = errno) -> String {

@@ -1,10 +1,5 @@
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The system's monotonic clock, with a thread that waits for all timers of the process, so that no
 /// other work delays a deadline. Thread: any.

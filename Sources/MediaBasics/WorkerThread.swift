@@ -1,11 +1,6 @@
 internal import Dispatch
+internal import Glibc
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Returns an identifier of the calling thread that is unique among the running threads. Never
 /// zero.

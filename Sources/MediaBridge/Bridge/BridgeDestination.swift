@@ -74,10 +74,6 @@ struct BridgeDestinationOutput: Sendable {
             self.kind = kind
         }
 
-        /// Any caps: media that is not a unit of one of the destination's codecs must be raw.
-        var acceptedCaps: Caps? { nil }
-        func acceptedCaps(of caps: Caps?) -> Caps? { nil }
-
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { destination.take(frame) }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { destination.take(unit) }

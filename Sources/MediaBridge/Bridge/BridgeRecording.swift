@@ -80,10 +80,6 @@ struct BridgeRecording: Sendable {
             self.kind = kind
         }
 
-        /// Any caps are accepted: the encoder pipelines include converters.
-        var acceptedCaps: Caps? { nil }
-        func acceptedCaps(of caps: Caps?) -> Caps? { nil }
-
         /// The formats that every player decodes. A higher bit depth is kept only if the capture
         /// has no other format.
         var preferredCaps: Caps? {

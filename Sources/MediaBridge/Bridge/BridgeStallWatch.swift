@@ -8,10 +8,9 @@ final class BridgeStallWatch: Sendable {
     static let stallTimeout = Duration.seconds(5)
 
     private struct State {
-        var timer: OneShotTimer?
+        var heartbeat: Heartbeat?
         var all = StallWatch()
         var outputs: [String: StallWatch] = [:]
-        var isOver = false
     }
     private let state = Mutex(State())
     private let bridge: Bridge
@@ -19,30 +18,19 @@ final class BridgeStallWatch: Sendable {
     /// Starts watching, until ``end()``.
     init(_ bridge: Bridge) {
         self.bridge = bridge
-        arm()
+        let queue = SerialQueue(label: "mediabridge.bridge.stalls")
+        let heartbeat = Heartbeat(every: Self.stallTimeout, on: queue) { [weak self] in
+            self?.look()
+        }
+        state.withLock { $0.heartbeat = heartbeat }
     }
 
-    func end() {
-        let timer = state.withLock { state in
-            state.isOver = true
-            return state.timer.take()
-        }
-        timer?.cancel()
-    }
-
-    private func arm() {
-        let timer = OneShotTimer(after: Self.stallTimeout) { [weak self] in self?.look() }
-        let isOver = state.withLock { state in
-            state.timer = timer
-            return state.isOver
-        }
-        if isOver { timer.cancel() }
-    }
+    func end() { state.withLock { $0.heartbeat.take() }?.cancel() }
 
     private func look() {
         let moved = bridge.movement
         let (isNew, stands, isOver) = state.withLock { state in
-            (state.all.look(count: moved) == .stalled, state.all.isStalled, state.isOver)
+            (state.all.look(count: moved) == .stalled, state.all.isStalled, state.heartbeat == nil)
         }
         guard !isOver else { return }
         bridge.restarts.forEach { $0.check() }
@@ -58,7 +46,6 @@ final class BridgeStallWatch: Sendable {
         // An output of a live capture may stall while everything else continues, because its oldest
         // frames are evicted and the capture goes on.
         if !stands { bridge.outputs.forEach { look(at: $0) } }
-        arm()
     }
 
     private func look(at output: BridgeOutput) {
@@ -122,7 +109,7 @@ extension Bridge {
         var reasons: [String] = []
         var advice: String?
         for output in outputs where output.output.isOpen {
-            let full = output.output.branches.filter { $0.value.isWaitedFor }.keys.sorted()
+            let full = output.output.branches.filter { $0.value.gate.isWaitedFor }.keys.sorted()
             let empty = going.map(\.name).filter { name in
                 output.output.branches[name].map { $0.waitingBuffers == 0 } ?? false
             }

@@ -346,6 +346,10 @@ protocol StreamTaker: VideoFrameConsumer {
 }
 
 extension StreamTaker {
+    var acceptedCaps: Caps? { nil }
+
+    func acceptedCaps(of caps: Caps?) -> Caps? { nil }
+
     var takesBytes: Bool { false }
 
     var preferredCaps: Caps? { nil }

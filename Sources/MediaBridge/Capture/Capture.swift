@@ -24,6 +24,7 @@ final class Capture: Sendable {
     let ending = Latch()
     private struct Course {
         var isUp = false
+        /// Whether a run that delivered samples has ended and its files have not been checked yet.
         var hasToShow = false
         var isLeaving = false
     }
@@ -43,12 +44,6 @@ final class Capture: Sendable {
             defer { course.isUp = false }
             return course.isUp
         }
-    }
-
-    /// Whether a run that delivered samples has ended and its files have not been checked yet.
-    var hasToShow: Bool {
-        get { course.withLock { $0.hasToShow } }
-        set { course.withLock { $0.hasToShow = newValue } }
     }
 
     /// Whether the pipeline is being stopped and has no sinks other than its appsinks: an error that
@@ -269,7 +264,7 @@ extension Capture {
     ) async -> PipelineError? {
         let sinks = takeDown() ? ownSinks : []
         guard !sinks.isEmpty else { return nil }
-        defer { hasToShow = arrivedSamples > 0 }
+        defer { course.withLock { $0.hasToShow = arrivedSamples > 0 } }
         if hasEnded {
             pipeline.endSources(sparesFiles: true)
             let done = await isComplete(sinks) { isHurried() ? .zero : nil }
@@ -328,8 +323,12 @@ extension Capture {
     /// The error for a file that the run should have written and did not. Valid once the capture is
     /// stopped; only the first read returns it.
     var missingFile: PipelineError? {
-        guard hasToShow, pipeline.failure == nil else { return nil }
-        hasToShow = false
+        guard pipeline.failure == nil,
+            course.withLock({ course in
+                defer { course.hasToShow = false }
+                return course.hasToShow
+            })
+        else { return nil }
         return pipeline.missingFile
     }
 }

@@ -35,10 +35,7 @@ final class CaptureBranch: Sendable {
 
     /// Changes the mode, and wakes a streaming thread that waits for the change.
     private func enter(_ next: Mode) {
-        let before = mode.withLock { mode in
-            defer { mode = next }
-            return mode
-        }
+        let before = mode.exchange(next)
         if case .hold(let change) = before { change.signal() }
     }
 

@@ -89,10 +89,7 @@ final class SignalTrap: Sendable {
 
     /// Restores the default action of the signals. A second call does nothing.
     func release() {
-        let sources = self.sources.withLock { sources in
-            defer { sources = [] }
-            return sources
-        }
+        let sources = self.sources.exchange([])
         guard !sources.isEmpty else { return }
         sources.forEach { $0.signal.cancel() }
         for number in numbers {

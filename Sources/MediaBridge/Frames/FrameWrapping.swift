@@ -110,10 +110,7 @@ final class WrappedMemory: Sendable {
     }
 
     private func letGo() {
-        _ = storage.withLock { storage in
-            defer { storage = nil }
-            return storage
-        }
+        _ = storage.exchange(nil)
     }
 
     /// Returns when all memory that was given back before has been released to the program, or

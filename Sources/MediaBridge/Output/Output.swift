@@ -158,7 +158,7 @@ final class Output: Sendable {
     }
 
     /// The names of the appsrcs.
-    private var ownBranches: Set<String> { Set(branches.values.map(\.sourceName)) }
+    private var ownBranches: Set<String> { Set(branches.values.map(\.source.element.name)) }
 
     /// Limits the sources of the string itself to the time that the frames have reached. Must be called before
     /// the frames end, because a muxer then takes everything that the other sources produce.

@@ -47,6 +47,11 @@ final class OutputBranch: Sendable {
         /// Whether any buffer may have been evicted in this run.
         var hasEvicted = false
         var drops = DropCounts()
+
+        mutating func refuse(_ cause: DropCause) -> FrameDisposition {
+            drops[cause] += 1
+            return .dropped(cause)
+        }
     }
     /// Locked throughout a push, so that two writers' buffers enter the queue in the order of their
     /// times.
@@ -151,17 +156,8 @@ final class OutputBranch: Sendable {
         source.endOfStream()
     }
 
-    /// The name of its appsrc.
-    var sourceName: String { source.element.name }
-
     /// Whether the end of the stream has left the queue.
     var hasGivenEnd: Bool { source.element.pad("src")?.hasEnded ?? true }
-
-    /// Makes the encoder behind the appsrc output a key frame at least once per `interval`.
-    func forceKeyFrames(every interval: ClockTime) { source.forceKeyFrames(every: interval) }
-
-    /// Makes the encoder output the first frame from `time` on as a key frame, too.
-    func forceKeyFrame(from time: ClockTime) { source.forceKeyFrame(from: time) }
 
     // MARK: Counts
 
@@ -240,9 +236,6 @@ final class OutputBranch: Sendable {
         gate.waitOnThread(level: { source.queuedBuffers })
     }
 
-    /// The size of the buffers that wait, in bytes.
-    var waitingBytes: Int { source.queuedBytes }
-
     /// Whether a buffer fits into the queue without a wait or an eviction.
     var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
 
@@ -301,10 +294,7 @@ final class OutputBranch: Sendable {
     /// The time that the buffers taken so far reach.
     var reached: MediaTime { stream.withLock { $0.reached } }
 
-    func refuse(_ cause: DropCause) -> FrameDisposition {
-        stream.withLock { $0.drops[cause] += 1 }
-        return .dropped(cause)
-    }
+    func refuse(_ cause: DropCause) -> FrameDisposition { stream.withLock { $0.refuse(cause) } }
 
     func enqueue(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
@@ -314,11 +304,7 @@ final class OutputBranch: Sendable {
         let reordering = buffer.reordering
         var pending: Buffer? = buffer
         return stream.withLock { stream in
-            func refuse(_ cause: DropCause) -> FrameDisposition {
-                stream.drops[cause] += 1
-                return .dropped(cause)
-            }
-            guard stream.isOpen else { return refuse(.closed) }
+            guard stream.isOpen else { return stream.refuse(.closed) }
             if stream.offset == nil {
                 let offset = timeline.offset(first: time, live)
                 stream.offset = offset
@@ -326,21 +312,21 @@ final class OutputBranch: Sendable {
             }
             let delay = live?.playoutDelay ?? .zero
             guard let offset = stream.offset, let due = ClockTime(time + offset + delay) else {
-                return refuse(.early)
+                return stream.refuse(.early)
             }
             // With B-frames, encoded frames come in decoding order: their times may go backwards.
             if let last = stream.last, MediaTime(due) < last, caps.isRaw {
-                return refuse(.backwards)
+                return stream.refuse(.backwards)
             }
             if stream.inputIdentity != caps.identity, !stream.goesOn(with: caps) {
-                guard choose(&stream, for: caps) else { return refuse(.badFormat) }
+                guard choose(&stream, for: caps) else { return stream.refuse(.badFormat) }
             }
             var fitted: Buffer?
             do throws(PipelineError) {
                 if let taken = pending.take() { fitted = try fit(taken, &stream) }
             } catch {
                 refusedFormats.note(naming(error, caps))
-                return refuse(.badFormat)
+                return stream.refuse(.badFormat)
             }
             // A resampler keeps the buffer and outputs it with the next one.
             guard let fitted = fitted.take() else { return .accepted }
@@ -351,9 +337,7 @@ final class OutputBranch: Sendable {
             let stays = duration ?? usual
             guard let stamp = ClockTime(MediaTime(due) + stream.lead),
                 source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) })) == .ok
-            else {
-                return refuse(.closed)
-            }
+            else { return stream.refuse(.closed) }
             stream.last = MediaTime(due)
             stream.reached = max(stream.reached, MediaTime(due) + (stays ?? .zero))
             refusedFormats.taken()
@@ -378,22 +362,15 @@ final class OutputBranch: Sendable {
     ) -> FrameDisposition {
         var pending: Buffer? = untimed
         return stream.withLock { stream in
-            guard stream.isOpen else {
-                stream.drops[.closed] += 1
-                return .dropped(.closed)
-            }
+            guard stream.isOpen else { return stream.refuse(.closed) }
             if stream.inputIdentity != caps.identity {
-                guard choose(&stream, for: caps) else {
-                    stream.drops[.badFormat] += 1
-                    return .dropped(.badFormat)
-                }
+                guard choose(&stream, for: caps) else { return stream.refuse(.badFormat) }
                 if caps.isAny { source.countBytes() }
             }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
             guard let buffer = pending.take(), source.push(buffer) == .ok else {
-                stream.drops[.closed] += 1
-                return .dropped(.closed)
+                return stream.refuse(.closed)
             }
             if isHeader { headers.add(1, ordering: .relaxed) }
             gate.entered()
@@ -408,9 +385,6 @@ final class OutputBranch: Sendable {
             if stream.caps == nil { stream.tags.append(tags) } else { source.send(tags) }
         }
     }
-
-    /// Whether a writer waits for room.
-    var isWaitedFor: Bool { gate.isWaitedFor }
 
     /// Decides how buffers with `caps` are converted, when the first of them comes.
     ///

@@ -1,5 +1,3 @@
-internal import MediaBasics
-
 /// An audio source made from a gst-launch string: a microphone, a file, a test tone, a network
 /// stream.
 ///
@@ -45,7 +43,15 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
     /// installed); ``units()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
     /// is not audio, or if no decoder for its codec is installed.
     public func frames() -> some AsyncSequence<AudioFrame, any Error> & Sendable {
-        AudioFrameSequence(source: self)
+        ItemSequence(source: self) { item, run throws(PipelineError) in
+            switch item {
+            case .audio(let frame): return [frame]
+            case .frame(let frame): throw .notRaw("audio", "\(frame.format)")
+            case .sample(let sample):
+                if let frames = try run.sound.decode(sample) { return frames }
+                throw .notRaw("audio", "\(sample.caps)")
+            }
+        }
     }
 
     // MARK: AudioSource, for an engine's control thread
@@ -59,45 +65,5 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
             if case .audio(let consumer) = delivery.consumer { consumer } else { nil }
         }
         set { delivery.consumer = newValue.map { .audio($0) } }
-    }
-}
-
-/// The frames of a ``PipelineAudioSource``, one at a time.
-struct AudioFrameSequence: AsyncSequence, Sendable {
-    let source: PipelineSource
-
-    /// Returns an iterator. Each iterator is one run of the pipeline; only the latest one reads.
-    func makeAsyncIterator() -> Iterator { Iterator(run: SequenceRun(source)) }
-
-    /// Reads the frames of one run.
-    struct Iterator: AsyncIteratorProtocol {
-        let run: SequenceRun
-        private var decoded = Fifo<AudioFrame>()
-
-        init(run: SequenceRun) { self.run = run }
-
-        /// Returns the next frame; `nil` at the end of the stream and in a cancelled task.
-        ///
-        /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw audio and not
-        ///   of a codec that can be decoded.
-        mutating func next() async throws -> AudioFrame? {
-            while true {
-                if let frame = decoded.popFirst() { return frame }
-                guard case .item(let item) = try await run.next() else { return nil }
-                switch item {
-                case .audio(let frame): return frame
-                case .frame(let frame): try await run.fail(.notRaw("audio", "\(frame.format)"))
-                case .sample(let sample):
-                    do throws(PipelineError) {
-                        guard let frames = try run.sound.decode(sample) else {
-                            throw .notRaw("audio", "\(sample.caps)")
-                        }
-                        frames.forEach { decoded.append($0) }
-                    } catch {
-                        try await run.fail(error)
-                    }
-                }
-            }
-        }
     }
 }

@@ -58,25 +58,15 @@ extension Recorder {
         {
             throw .tooFull(free, path)
         }
-        let progress = RecordingProgress()
-        let queue = SerialQueue(label: "mediabridge.replay")
+        var limits = writer.limits
+        (limits.segments, limits.preRoll, limits.replay) = (nil, nil, nil)
         let replayWriter = RecordingWriter(
             names: RecordingNames(path, isNumbered: false), container: writer.container,
-            kinds: writer.kinds,
-            limits: WritingLimits(
-                reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
-                whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
-                isDurable: configuration.isDurable),
-            timeline: timeline, queue: queue, clock: clock, progress: progress, tell: { _ in })
-        queue.async { replayWriter.write(content) }
-        guard await replayWriter.untilDone(stallTimeout: configuration.stallTimeout) else {
-            progress.update { $0.current }?.abandon()
-            throw .stuck(path, configuration.stallTimeout)
-        }
-        let (files, failure) = progress.update { ($0.files, $0.failure) }
-        if let failure { throw failure }
-        guard !files.isEmpty else { throw .nothingRecorded(path, offered: 0, dropped: nil) }
-        return files
+            kinds: writer.kinds, limits: limits, timeline: timeline,
+            queue: SerialQueue(label: "mediabridge.replay"), clock: clock,
+            progress: RecordingProgress(), tell: { _ in })
+        replayWriter.queue.async { replayWriter.write(content) }
+        return try await replayWriter.files()
     }
 }
 

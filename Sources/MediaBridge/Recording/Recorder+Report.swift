@@ -141,8 +141,7 @@ extension Recorder: FrameBalanceReporting {
 final class RecorderListeners: Sendable {
     private struct State {
         /// Called synchronously, on the thread that reports the event.
-        var callbacks: [@Sendable (RecorderEvent) -> Void] = []
-        var listeners: [Int: AsyncStream<RecorderEvent>.Continuation] = [:]
+        var listeners: [Int: @Sendable (RecorderEvent) -> Void] = [:]
         var next = 0
         var last: RecorderEvent?
     }
@@ -150,43 +149,32 @@ final class RecorderListeners: Sendable {
 
     func stream() -> AsyncStream<RecorderEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
-            let last = state.withLock { state in
-                guard state.last == nil else { return state.last }
-                let id = state.next
-                state.next += 1
-                state.listeners[id] = continuation
-                continuation.onTermination = { [weak self] _ in
-                    _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-                }
-                return nil
+            let id = onEvent { event in
+                continuation.yield(event)
+                if case .finished = event { continuation.finish() }
             }
-            guard let last else { return }
-            continuation.yield(last)
-            continuation.finish()
+            continuation.onTermination = { [weak self] _ in
+                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+            }
         }
     }
 
-    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) {
-        state.withLock { $0.callbacks.append(body) }
+    @discardableResult
+    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) -> Int {
+        let (id, last) = state.withLock { state in
+            state.next += 1
+            state.listeners[state.next] = body
+            return (state.next, state.last)
+        }
+        if let last { body(last) }
+        return id
     }
 
     func tell(_ event: RecorderEvent) {
-        let (callbacks, listeners) = state.withLock { state in
-            (state.callbacks, state.last == nil ? Array(state.listeners.values) : [])
-        }
-        for callback in callbacks { callback(event) }
-        for listener in listeners { listener.yield(event) }
-    }
-
-    func finish(with report: RecorderReport) {
         let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
-            state.last = .finished(report)
+            if case .finished = event { state.last = event }
             return Array(state.listeners.values)
         }
-        for listener in listeners {
-            listener.yield(.finished(report))
-            listener.finish()
-        }
+        for listener in listeners { listener(event) }
     }
 }

@@ -290,10 +290,7 @@ public final class Recorder: Sendable {
     }
 
     private func complete() async {
-        let before = phase.withLock { phase in
-            defer { phase = .stopping }
-            return phase
-        }
+        let before = phase.exchange(.stopping)
         guard before != .stopping else {
             _ = await result.wait()
             return
@@ -326,7 +323,7 @@ public final class Recorder: Sendable {
                 writer.log { $0.finish(report) }
             }
         }
-        listeners.finish(with: self.report)
+        listeners.tell(.finished(report))
         result.open()
     }
 

@@ -103,16 +103,11 @@ package struct Diagnosis: Sendable {
             for variable in file.variables where variable.defaultValue == nil {
                 values[variable.name] = "1"  // any value does to check the strings
             }
-            let plan = try file.plan(setting: values)
+            var plan = try file.plan(setting: values)
             if plan.captures.isEmpty {
-                var complete = plan
-                complete.captures = [
-                    BridgePlan.Named(name: BridgePlan.defaultCapture, text: "videotestsrc")
-                ]
-                _ = try Bridge(complete)
-            } else {
-                _ = try Bridge(plan)
+                plan.captures = [.init(name: BridgePlan.defaultCapture, text: "videotestsrc")]
             }
+            _ = try Bridge(plan)
             let unused = file.unusedVariables.map(\.name).joined(separator: ", ")
             note(
                 path, .ok, file.about,

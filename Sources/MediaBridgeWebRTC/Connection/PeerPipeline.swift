@@ -1,15 +1,10 @@
 internal import BridgeEngine
 internal import GStreamerKit
+internal import Glibc
 internal import MediaBasics
 internal import MediaBridge
 internal import MediaCore
 internal import Synchronization
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// The pipeline of one peer connection, from its first description to its end.
 ///

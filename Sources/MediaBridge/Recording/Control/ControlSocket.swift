@@ -73,10 +73,7 @@ package final class ControlSocket: Sendable {
 
     /// Removes the socket, and disconnects all clients.
     package func close() {
-        let open = clients.withLock { clients in
-            defer { clients = nil }
-            return clients
-        }
+        let open = clients.exchange(nil)
         guard let open else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         for client in open { shutdown(client, Int32(SHUT_RDWR)) }

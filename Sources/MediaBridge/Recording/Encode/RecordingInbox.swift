@@ -100,10 +100,7 @@ final class RecordingInbox: Sendable {
 
     /// Removes and returns all items. Thread: the writer's queue.
     func takeAll() -> [Item] {
-        let taken = items.withLock { items in
-            defer { items = [] }
-            return items
-        }
+        let taken = items.exchange([])
         for item in taken { if case .unit = item { gate.departed() } }
         return taken
     }

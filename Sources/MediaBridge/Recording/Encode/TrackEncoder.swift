@@ -38,7 +38,7 @@ final class TrackEncoder: Sendable {
         self.units = units
         units.configure(depth: 4, isPaced: false)
         if let interval = recipe.keyFrameInterval.flatMap({ ClockTime($0) }) {
-            branch.forceKeyFrames(every: interval)
+            branch.source.forceKeyFrames(every: interval)
         }
         let end = Ending { inbox.put(.ended(kind, generation: generation, $0)) }
         self.end = end
@@ -95,7 +95,7 @@ final class TrackEncoder: Sendable {
     }
 
     /// Whether a buffer is accepted without blocking and without an eviction.
-    var hasRoom: Bool { branch.hasRoom && branch.waitingBytes < Self.mostBytes }
+    var hasRoom: Bool { branch.hasRoom && branch.source.queuedBytes < Self.mostBytes }
 
     /// Suspends until a buffer is accepted without blocking, or until the encoder is closed.
     func untilRoom() async throws { try await branch.untilRoom() }
@@ -105,7 +105,7 @@ final class TrackEncoder: Sendable {
 
     /// Makes the first picture from a time on a key frame.
     func forceKeyFrame(from time: MediaTime) {
-        if let time = ClockTime(time) { branch.forceKeyFrame(from: time) }
+        if let time = ClockTime(time) { branch.source.forceKeyFrame(from: time) }
     }
 
     /// Signals the end of the stream; units still inside the encoder are delivered.

@@ -109,10 +109,7 @@ extension Recordings {
                     in: container) : nil
             let gaps = try await copy(plans, cutter, writer.progress, exact)
             cutter.finish()
-            guard await writer.untilDone(stallTimeout: Self.patience) else {
-                throw .stuck(path, Self.patience)
-            }
-            let file = try result(writer.progress, cutter, path)
+            let file = try await file(of: writer, cutter)
             let lead = cutter.began.map { from - date - $0 } ?? 0
             return Clip(
                 file: file, sources: parts.map(\.path), lead: .nanoseconds(lead),
@@ -224,22 +221,19 @@ extension Recordings {
         try outcome.get()
     }
 
-    /// Returns the file, which must contain every unit.
-    private func result(
-        _ progress: RecordingProgress, _ cutter: ClipCutter, _ path: String
-    ) throws(PipelineError) -> RecorderReport.File {
-        let (files, failure, written) = progress.update { ($0.files, $0.failure, $0.written) }
-        if let failure { throw failure }
-        guard let file = files.first else {
-            throw .nothingRecorded(path, offered: 0, dropped: nil)
-        }
+    /// Returns the complete file, which must contain every unit.
+    private func file(
+        of writer: RecordingWriter, _ cutter: ClipCutter
+    ) async throws(PipelineError) -> RecorderReport.File {
+        let files = try await writer.files()
+        let written = writer.progress.update { $0.written }
         for (kind, count) in cutter.given where written[kind] != count || files.count > 1 {
             throw PipelineError(
                 .streamFailed,
                 message: "the clip has \(written[kind] ?? 0) of \(count) encoded \(kind.rawValue) "
                     + "frames: the streams are too far apart", advice: "a shorter clip")
         }
-        return file
+        return files[0]
     }
 
     /// Ends the writer, and removes what it has written.

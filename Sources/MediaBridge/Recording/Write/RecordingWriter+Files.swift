@@ -69,6 +69,22 @@ extension RecordingWriter {
         return true
     }
 
+    /// Waits until every file is complete, and returns them. Thread: any.
+    ///
+    /// - Throws: ``PipelineError``: the error that made it fail; that nothing was written for
+    ///   ``WritingLimits/stallTimeout``, or that there is no file.
+    func files() async throws(PipelineError) -> [RecorderReport.File] {
+        let limit = limits.stallTimeout
+        guard await untilDone(stallTimeout: limit) else {
+            progress.update { $0.current }?.abandon()
+            throw .stuck(names.path, limit)
+        }
+        if let failure = progress.failure { throw failure }
+        let files = progress.update { $0.files }
+        guard !files.isEmpty else { throw .nothingRecorded(names.path, offered: 0, dropped: nil) }
+        return files
+    }
+
     /// Gives the file the marks that are earlier than a time; all of them if it is `nil`. A ring
     /// does not remove a file with a mark: it gets a `.keep` file.
     func placeMarks(before time: MediaTime?) {
