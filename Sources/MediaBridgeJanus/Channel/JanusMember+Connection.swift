@@ -148,13 +148,10 @@ extension JanusMember {
         let limit = configuration.reconnection.returnTimeout
         tasks["missing"] = Task {
             try? await Task.sleep(for: limit)
-            if !Task.isCancelled { self.giveUpMissing() }
+            guard !Task.isCancelled else { return }
+            self.directory.giveUpMissing()
+            self.settle()
         }
-    }
-
-    private func giveUpMissing() {
-        directory.giveUpMissing()
-        settle()
     }
 
     // MARK: Tokens
@@ -165,11 +162,14 @@ extension JanusMember {
         guard let lifetime = credentials.tokens.lifetime(from: Date()) else { return }
         let wait = lifetime - min(lifetime / 5, .seconds(30))
         tokenAlarm = OneShotTimer(after: wait, on: configuration.timeline) { [weak self] in
-            self?.note(.tokenExpires)
+            self?.note { member in
+                guard member.phase == .up else { return }
+                member.tasks["token"] = Task { await member.renewToken() }
+            }
         }
     }
 
-    func renewToken() async {
+    private func renewToken() async {
         do throws(EngineError) {
             guard let token = try await queue.token(for: .expiring) else { return }
             guard phase == .up, let live else { return }

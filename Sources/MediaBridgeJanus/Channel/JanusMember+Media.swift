@@ -9,13 +9,12 @@ extension JanusMember {
     func updateSending(_ feed: FeedID) {
         guard phase == .up, let live else { return }
         let media = self.media(of: feed.track)
-        if let sending = sending[feed] { return sending.current.send(.changed) }
+        guard sending[feed] == nil else { return media.signals.send(.changed) }
         guard media.isAnnounced else { return }
-        let current = CurrentSignals()
         let connection = SendingConnection(
-            media: media, current: current, configuration: configuration.media,
+            media: media, configuration: configuration.media,
             reconnection: configuration.reconnection.policy, hasAudio: feed.track == .main,
-            attach: attaching(feed, live, current),
+            attach: attaching(feed, live, media.signals),
             release: { [handles] handle in
                 handles[handle.id] = nil
                 if feed.track != .main { handle.detach() }
@@ -27,17 +26,17 @@ extension JanusMember {
             let error = await connection.run()
             self.sendingEnded(feed, number, error)
         }
-        sending[feed] = Sending(task: task, current: current, number: number)
+        sending[feed] = Sending(task: task, number: number)
     }
 
     /// Attaches the handle that publishes: the user's own handle for the main track, a separate
     /// handle for each custom track.
     private func attaching(
-        _ feed: FeedID, _ live: Live, _ current: CurrentSignals
+        _ feed: FeedID, _ live: Live, _ signals: CurrentSignals
     ) -> @Sendable () async throws(JanusFailure) -> JanusHandle {
         { [handles, credentials] () async throws(JanusFailure) in
             guard feed.track != .main else {
-                handles[live.handle.id] = current
+                handles[live.handle.id] = signals
                 return live.handle
             }
             let handle = try await JanusHandle.attach(to: live.session)
@@ -47,7 +46,7 @@ extension JanusMember {
                 handle.detach()
                 throw error
             }
-            handles[handle.id] = current
+            handles[handle.id] = signals
             return handle
         }
     }
@@ -95,7 +94,7 @@ extension JanusMember {
                 video: wants(id.track, of: id.user)
                     ? streams[StreamID(user: id.user, stream: .video(id.track))] : nil,
                 audio: id.track == .main ? streams[StreamID(user: id.user, stream: .audio)] : nil)
-            receiving[id]?.current.send(.changed)
+            receiving[id]?.media.signals.send(.changed)
         }
     }
 
@@ -115,15 +114,15 @@ extension JanusMember {
     }
 
     private func startReceiving(_ id: FeedID, _ feed: Feed, _ live: Live) -> Receiving {
-        let (media, current) = (IncomingMedia(id), CurrentSignals())
+        let media = IncomingMedia(id)
         let connection = ReceivingConnection(
             media: media, video: feed.video?.mid,
-            audio: id.track == .main ? feed.audio?.mid : nil, current: current,
+            audio: id.track == .main ? feed.audio?.mid : nil,
             configuration: configuration.media, reconnection: configuration.reconnection.policy,
             request: { [credentials] in credentials.subscribing() },
             attach: { [handles] () async throws(JanusFailure) in
                 let handle = try await JanusHandle.attach(to: live.session)
-                handles[handle.id] = current
+                handles[handle.id] = media.signals
                 return handle
             },
             release: { [handles] handle in
@@ -138,7 +137,7 @@ extension JanusMember {
             await before?.value
             await connection.run()
         }
-        return Receiving(media: media, task: task, current: current, feed: feed)
+        return Receiving(media: media, task: task, feed: feed)
     }
 
     func stopReceiving(_ feed: FeedID) {

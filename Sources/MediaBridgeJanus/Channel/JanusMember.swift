@@ -8,19 +8,8 @@ internal import Synchronization
 /// All inputs arrive through one stream and are handled in order. Slow work (requests, connections)
 /// runs in separate tasks, which check the current state again when they finish.
 actor JanusMember {
-    /// An input of the membership.
-    enum Input: Sendable {
-        /// An event of the session with this number.
-        case session(JanusSession.Event, Int)
-        /// The media that one connection is to send has changed.
-        case outgoing(FeedID)
-        case setDemand(VideoLimit?, TrackID, UserID)
-        case keyFrame(TrackID, UserID)
-        /// The token is about to expire.
-        case tokenExpires
-        /// The membership was released.
-        case abandoned
-    }
+    /// Handles an input of the membership.
+    typealias Input = @Sendable (isolated JanusMember) -> Void
     enum Phase { case joining, up, reconnecting, over }
 
     /// The current session, with the user's handle.
@@ -35,13 +24,11 @@ actor JanusMember {
     }
     struct Sending {
         let task: Task<Void, Never>
-        let current: CurrentSignals
         let number: Int
     }
     struct Receiving {
         let media: IncomingMedia
         let task: Task<Void, Never>
-        let current: CurrentSignals
         let feed: Feed
     }
 
@@ -101,7 +88,7 @@ actor JanusMember {
             if let media = table[track] { return media }
             let feed = FeedID(user: request.userID, track: track)
             let media = OutgoingMedia(feed, queue, ledger) { [continuation] in
-                continuation.yield(.outgoing(feed))
+                continuation.yield { $0.updateSending(feed) }
             }
             table[track] = media
             return media
@@ -110,14 +97,17 @@ actor JanusMember {
 
     nonisolated var allOutgoing: [OutgoingMedia] { outgoing.withLock { Array($0.values) } }
 
-    nonisolated func note(_ input: Input) { continuation.yield(input) }
+    nonisolated func note(_ input: @escaping Input) { continuation.yield(input) }
 
     /// Returns the function that queues the events of a session, on a thread of that session.
     nonisolated func makeEventHandler(_ number: Int) -> @Sendable (JanusSession.Event) -> Void {
         { [weak self] event in
             guard let self else { return }
             let waiting = waitingEvents.add(1, ordering: .relaxed).newValue
-            continuation.yield(.session(event, number))
+            note { member in
+                member.waitingEvents.subtract(1, ordering: .relaxed)
+                if member.phase != .over { member.handle(event, number) }
+            }
             guard waiting > ReceiverQueue.capacity else { return }
             Task {
                 await self.finish(
@@ -135,7 +125,7 @@ actor JanusMember {
     /// Joins the room and starts to handle the inputs.
     func join() async throws(EngineError) {
         tasks["inputs"] = Task { [inputs] in
-            for await input in inputs { self.handle(input) }
+            for await input in inputs { input(self) }
         }
         try await connect()
         guard phase == .joining else { throw Self.left(request) }
@@ -152,24 +142,6 @@ actor JanusMember {
         }
         updateReceiving()
         pumpOutbox()
-    }
-
-    private func handle(_ input: Input) {
-        switch input {
-        case .session(let event, let number):
-            waitingEvents.subtract(1, ordering: .relaxed)
-            guard phase != .over else { return }
-            handle(event, number)
-        case .outgoing(let feed): updateSending(feed)
-        case .setDemand(let demand, let track, let user):
-            demands[StreamID(user: user, stream: .video(track))] = .some(demand)
-            updateReceiving()
-        case .keyFrame(let track, let user):
-            receiving[FeedID(user: user, track: track)]?.media.requestKeyFrame()
-        case .tokenExpires:
-            if phase == .up { tasks["token"] = Task { await self.renewToken() } }
-        case .abandoned: Task { await leave() }
-        }
     }
 
     /// Ends the membership because of an error.
@@ -264,8 +236,7 @@ actor JanusMember {
         case "joined":
             credentials.setPrivateID(data.privateId)
             directory.reset()
-            directory.add(data.attendees ?? [])
-            directory.add(data.publishers ?? [])
+            directory.add((data.attendees ?? []) + (data.publishers ?? []))
             if isInterruptionTold {
                 isInterruptionTold = false
                 tell(.connection(.connected))
@@ -281,8 +252,7 @@ actor JanusMember {
                         message: "\(request.userID) was removed from channel \(request.channel)"))
             }
             if let id = data.id, let display = data.display { return hear(display, from: id) }
-            if let participant = data.joining { directory.add([participant]) }
-            directory.add(data.publishers ?? [])
+            directory.add([data.joining].compactMap(\.self) + (data.publishers ?? []))
             if let id = data.unpublished, id != "ok" { directory.unpublish(id) }
             if let id = data.leaving, id != "ok" { directory.remove(id) }
             if let id = data.kicked { directory.remove(id, isKicked: true) }

@@ -166,7 +166,7 @@ private final class JanusMembership: ChannelMembership {
 
     deinit {
         member.queue.release()
-        member.note(.abandoned)
+        member.note { member in Task { await member.leave() } }
     }
 
     func publish(
@@ -179,11 +179,15 @@ private final class JanusMembership: ChannelMembership {
     }
 
     func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {
-        member.note(.setDemand(demand, track, user))
+        member.note { member in
+            member.demands[.init(user: user, stream: .video(track))] = .some(demand)
+            member.updateReceiving()
+        }
     }
 
     func requestKeyFrame(_ track: TrackID, of user: UserID) {
-        member.note(.keyFrame(track, user))
+        let feed = FeedID(user: user, track: track)
+        member.note { $0.receiving[feed]?.media.requestKeyFrame() }
     }
 
     func send(_ message: ChannelMessage, to user: UserID?) async throws(EngineError) {

@@ -4,8 +4,9 @@ internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
 
-/// Routes the encoded frames of one remote participant to the streams that want them. Thread: any.
-final class IncomingMedia: Sendable {
+/// Routes the encoded frames of one remote participant to the streams that want them. It observes
+/// the participant's connections. Thread: any.
+final class IncomingMedia: PeerConnectionObserver {
     private struct State {
         var video: IncomingStream?
         var audio: IncomingStream?
@@ -15,6 +16,7 @@ final class IncomingMedia: Sendable {
     }
 
     let feed: FeedID
+    let signals = CurrentSignals()
     private let state = Mutex(State())
 
     init(_ feed: FeedID) { self.feed = feed }
@@ -41,10 +43,15 @@ final class IncomingMedia: Sendable {
         withExtendedLifetime(before) {}
     }
 
-    func receive(_ media: ChannelMedia) {
-        let (video, audio) = state.withLock { ($0.video, $0.audio) }
-        let stream = if case .audioUnit = media { audio } else { video }
-        if stream?.receive(media) == true { requestKeyFrame() }
+    func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
+
+    func receive(_ unit: EncodedVideoFrame) {
+        let stream = state.withLock { $0.video }
+        if stream?.receive(.unit(unit)) == true { requestKeyFrame() }
+    }
+
+    func receive(_ unit: EncodedAudioFrame) {
+        _ = state.withLock { $0.audio }?.receive(.audioUnit(unit))
     }
 
     /// Requests a keyframe, unless one was requested a short time ago.
@@ -100,11 +107,7 @@ final class IncomingStream: Sendable {
                 state.waiting += 1
                 return true
             }
-            if isUsable {
-                tally.count(.dropped(.evicted))
-            } else {
-                tally.count(.dropped(.needsKeyFrame))
-            }
+            tally.count(.dropped(isUsable ? .evicted : .needsKeyFrame))
             _ = state.chain.lose()
             needsKeyFrame = references != nil
             return false

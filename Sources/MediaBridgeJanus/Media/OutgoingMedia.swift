@@ -4,10 +4,10 @@ internal import MediaBridgeWebRTC
 internal import MediaCore
 internal import Synchronization
 
-/// The media of one sending connection, as publications see it. It outlives the connection, which
-/// may fail and be replaced. Thread: any.
-final class OutgoingMedia: Sendable {
-    fileprivate struct Publication {
+/// The media of one sending connection, as publications see it. It observes the connection and
+/// outlives it: a connection may fail and be replaced. Thread: any.
+final class OutgoingMedia: PeerConnectionObserver {
+    private struct Publication {
         /// Distinguishes consecutive publications of a stream.
         let number: Int
         /// `nil` for audio.
@@ -16,8 +16,8 @@ final class OutgoingMedia: Sendable {
         /// The last state that was reported to the publication, without its reason.
         var told = Stage.negotiating
     }
-    fileprivate enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
-    fileprivate struct State {
+    private enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
+    private struct State {
         var video: Publication?
         var audio: Publication?
         var connection: PeerConnection?
@@ -42,6 +42,7 @@ final class OutgoingMedia: Sendable {
         }
     }
     let feed: FeedID
+    let signals = CurrentSignals()
     private let state = Mutex(State())
     /// Opened with the first video frame, and at the end.
     private let codecIsKnown = Latch()
@@ -162,7 +163,7 @@ final class OutgoingMedia: Sendable {
             return isConnected && !state.isConnected
         }
         tellState()
-        if isNew { askForKeyFrame() }
+        if isNew { keyFrameNeeded() }
     }
 
     /// Stops sending because of an error.
@@ -192,14 +193,15 @@ final class OutgoingMedia: Sendable {
         codecIsKnown.open()
     }
 
-    func askForKeyFrame() {
-        guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
-        queue.post { _ in feedback.keyFrameNeeded() }
-    }
+    func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
 
-    func limit(_ limit: VideoLimit) {
+    func keyFrameNeeded() { tell { $0.keyFrameNeeded() } }
+
+    func limitChanged(_ limit: VideoLimit) { tell { $0.limitChanged(limit) } }
+
+    private func tell(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
         guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
-        queue.post { _ in feedback.limitChanged(limit) }
+        queue.post { _ in body(feedback) }
     }
 
     private func tellState() {
@@ -260,7 +262,7 @@ final class OutgoingMedia: Sendable {
         if kind == .video {
             tellState()
             // The stream continues with a keyframe after the pause.
-            if !isMuted { askForKeyFrame() }
+            if !isMuted { keyFrameNeeded() }
         }
         onChange()
     }
@@ -291,35 +293,23 @@ final class OutgoingMedia: Sendable {
             }
             if Self.codecs.contains(unit.codec) { note(unit.codec) }
         }
-        let (connection, refusal) = state.withLock { $0.connection(for: kind, number) }
-        guard let connection else { return refusal }
-        let disposition =
-            switch media {
-            case .unit(let unit): connection.send(unit)
-            case .audioUnit(let unit): connection.send(unit)
-            case .picture, .samples: FrameDisposition.notEnabled
+        let (connection, refusal) = state.withLock { state -> (PeerConnection?, FrameDisposition) in
+            guard !state.isClosed else { return (nil, .dropped(.closed)) }
+            guard let publication = state[kind], publication.number == number else {
+                return (nil, .notStarted)
             }
+            guard !publication.isMuted else { return (nil, .dropped(.muted)) }
+            guard state.failure == nil else { return (nil, .dropped(.failed)) }
+            return (state.openConnection, .dropped(.notConnected))
+        }
+        guard let connection else { return refusal }
+        let disposition = connection.send(media)
         if disposition.isAccepted {
             let tally = kind == .video ? ledger.outgoing.video : ledger.outgoing.audio
             tally.count(.sent)
             tally.count(.delivered)
         }
         return disposition
-    }
-}
-
-extension OutgoingMedia.State {
-    /// Returns the connection through which a publication sends; without one, the reason.
-    fileprivate func connection(
-        for kind: MediaKind, _ number: Int
-    ) -> (PeerConnection?, FrameDisposition) {
-        guard !isClosed else { return (nil, .dropped(.closed)) }
-        guard let publication = self[kind], publication.number == number else {
-            return (nil, .notStarted)
-        }
-        guard !publication.isMuted else { return (nil, .dropped(.muted)) }
-        guard failure == nil else { return (nil, .dropped(.failed)) }
-        return (openConnection, .dropped(.notConnected))
     }
 }
 
@@ -341,10 +331,7 @@ final class JanusPublication: ChannelPublication {
     var lossOfReceivers: Double { media.soundLoss }
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
-        switch media {
-        case .picture, .samples: .notEnabled
-        case .unit, .audioUnit: self.media.send(media, kind, number ?? 0)
-        }
+        self.media.send(media, kind, number ?? 0)
     }
 
     func setMuted(_ isMuted: Bool) {

@@ -18,12 +18,12 @@ final class CurrentSignals: Sendable {
     private let current = Mutex<AsyncStream<PeerSignal>.Continuation?>(nil)
 
     /// Creates the signals for a new connection, which receives all events from now on.
-    func renew() -> (AsyncStream<PeerSignal>, AsyncStream<PeerSignal>.Continuation) {
+    func renew() -> AsyncStream<PeerSignal> {
         // A connection has tens of candidates and a handful of states.
         let (signals, continuation) = AsyncStream<PeerSignal>.makeStream(
             bufferingPolicy: .bufferingOldest(1024))
         current.withLock { $0 = continuation }
-        return (signals, continuation)
+        return signals
     }
 
     func send(_ signal: PeerSignal) { current.withLock { $0 }?.yield(signal) }

@@ -9,7 +9,6 @@ struct ReceivingConnection: Sendable {
     let media: IncomingMedia
     /// The `mid`s of the participant's streams; `nil` for a stream it does not have.
     let (video, audio): (String?, String?)
-    let current: CurrentSignals
     let configuration: PeerConnection.Configuration
     let reconnection: RestartPolicy
     /// Returns the request to join as a subscriber, without the streams.
@@ -20,21 +19,6 @@ struct ReceivingConnection: Sendable {
     let release: @Sendable (JanusHandle) -> Void
     /// Called with each connection, and with `nil` when it has ended.
     let onConnection: @Sendable (PeerConnection?) -> Void
-
-    /// Forwards the events of the connection, which retains it.
-    private final class Observer: PeerConnectionObserver {
-        let media: IncomingMedia
-        let signals: AsyncStream<PeerSignal>.Continuation
-
-        init(_ media: IncomingMedia, _ signals: AsyncStream<PeerSignal>.Continuation) {
-            self.media = media
-            self.signals = signals
-        }
-
-        func stateChanged(_ state: PeerConnection.State) { signals.yield(.state(state)) }
-        func receive(_ unit: EncodedVideoFrame) { media.receive(.unit(unit)) }
-        func receive(_ unit: EncodedAudioFrame) { media.receive(.audioUnit(unit)) }
-    }
 
     /// Runs until the task is cancelled or the participant stops publishing.
     func run() async {
@@ -64,14 +48,14 @@ struct ReceivingConnection: Sendable {
         let handle = try await attach()
         defer { release(handle) }
         let (offer, mid) = try await join(handle)
-        let (signals, continuation) = current.renew()
+        let signals = media.signals.renew()
         var configuration = configuration
         configuration.isPeerJanus = true
         let connection = PeerConnection(
             .receiver,
             PeerConnection.Media(
                 video: video == nil ? [] : [.h264, .vp8], audio: audio == nil ? [] : [.opus]),
-            configuration: configuration, observer: Observer(media, continuation))
+            configuration: configuration, observer: media)
         media.setConnection(connection)
         onConnection(connection)
         let result: (any Error)?

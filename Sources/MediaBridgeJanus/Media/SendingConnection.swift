@@ -10,7 +10,6 @@ internal import MediaCore
 /// the other. The streams' descriptions show the other users what is announced and what is muted.
 struct SendingConnection: Sendable {
     let media: OutgoingMedia
-    let current: CurrentSignals
     let configuration: PeerConnection.Configuration
     let reconnection: RestartPolicy
     /// Whether the connection also carries audio.
@@ -19,21 +18,6 @@ struct SendingConnection: Sendable {
     let attach: @Sendable () async throws(JanusFailure) -> JanusHandle
     /// Called with the handle when it is no longer needed.
     let release: @Sendable (JanusHandle) -> Void
-
-    /// Forwards the events of the connection, which retains it.
-    private final class Observer: PeerConnectionObserver {
-        let media: OutgoingMedia
-        let signals: AsyncStream<PeerSignal>.Continuation
-
-        init(_ media: OutgoingMedia, _ signals: AsyncStream<PeerSignal>.Continuation) {
-            self.media = media
-            self.signals = signals
-        }
-
-        func stateChanged(_ state: PeerConnection.State) { signals.yield(.state(state)) }
-        func keyFrameNeeded() { media.askForKeyFrame() }
-        func limitChanged(_ limit: VideoLimit) { media.limit(limit) }
-    }
 
     /// Runs until the task is cancelled, nothing is announced any more, or sending has failed
     /// permanently.
@@ -78,14 +62,14 @@ struct SendingConnection: Sendable {
         let handle = try await attach()
         // An offer names one codec: that of the frames, which the encoder or the source has chosen.
         await media.waitForCodec(atMost: Self.codecLimit)
-        let (signals, continuation) = current.renew()
+        let signals = media.signals.renew()
         // If the room refuses the codec and video has failed, only audio is sent.
         let codec = media.mayHaveVideo ? media.videoCodec : nil
         let connection = PeerConnection(
             .sender,
             PeerConnection.Media(
                 video: codec.map { [$0] } ?? [], audio: hasAudio ? [.opus] : []),
-            configuration: configuration, observer: Observer(media, continuation))
+            configuration: configuration, observer: media)
         media.setConnection(connection)
         let result: (any Error)?
         do {
@@ -176,9 +160,8 @@ struct SendingConnection: Sendable {
             case .state(.failed(let error)): throw error
             case .state(.closed):
                 throw ReconnectReason.broken("the Janus server closed the connection")
-            case .state: break
             case .hungUp(let reason): throw ReconnectReason.broken(reason)
-            case .changed: break
+            case .state, .changed: break
             }
             guard media.isAnnounced else { return }
             if media.mayHaveVideo, media.videoCodec != codec { throw ReconnectReason.recoded }

@@ -27,18 +27,16 @@ struct Directory: Sendable {
         (users, feeds, departing, reasons) = ([], [:], [], [:])
     }
 
+    /// Adds participants, and their streams if the server reports them.
     mutating func add(_ participants: [VideoRoomData.Participant]) {
-        for participant in participants { add(participant) }
-    }
-
-    /// Adds a participant, and its streams if the server reports them.
-    private mutating func add(_ participant: VideoRoomData.Participant) {
-        let id = FeedID(participant.id)
-        guard id.user != own, !participant.id.isEmpty else { return }
-        if id.track == .main { users.insert(id.user) }
-        guard let streams = participant.streams else { return }
-        let feed = Feed(streams)
-        feeds[id] = feed.video == nil && feed.audio == nil ? nil : feed
+        for participant in participants {
+            let id = FeedID(participant.id)
+            guard id.user != own, !participant.id.isEmpty else { continue }
+            if id.track == .main { users.insert(id.user) }
+            guard let streams = participant.streams else { continue }
+            let feed = Feed(streams)
+            feeds[id] = feed.video == nil && feed.audio == nil ? nil : feed
+        }
     }
 
     mutating func unpublish(_ text: String) {

@@ -104,18 +104,13 @@ final class JanusSession: Sendable {
     private func begin(_ id: Int) {
         let heartbeat = Heartbeat(every: limits.keepAlive, on: queue) { [weak self] in
             guard let self else { return }
-            Task { await self.keepAlive() }
+            Task {
+                do throws(JanusFailure) { try await self.confirm() } catch { self.end(error) }
+            }
         }
         state.withLock { state in
             state.id = id
             if state.end == nil { state.keepAlive = heartbeat }
-        }
-    }
-
-    /// Keeps the session alive on the server.
-    private func keepAlive() async {
-        do throws(JanusFailure) { try await confirm() } catch {
-            end(error)
         }
     }
 

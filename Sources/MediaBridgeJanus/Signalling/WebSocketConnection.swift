@@ -20,10 +20,8 @@ final class WebSocketConnection: Sendable {
         self.limits = limits
     }
 
-    private enum Upgrade: Sendable {
-        case webSocket(any Channel)
-        case refused
-    }
+    /// `nil` if the server is not a Janus server.
+    private typealias Upgrade = (any Channel)?
 
     /// Connects.
     ///
@@ -55,7 +53,7 @@ final class WebSocketConnection: Sendable {
                                 onEnd: onEnd)
                         }
                     }
-                guard case .webSocket(let channel) = try await negotiation.get() else {
+                guard let channel = try await negotiation.get() else {
                     throw JanusFailure(
                         .unreachable, "the server at \(address.authority) is not a Janus server")
                 }
@@ -123,14 +121,14 @@ final class WebSocketConnection: Sendable {
                 late.cancel()
                 guard head.headers["Sec-WebSocket-Protocol"] == ["janus-protocol"] else {
                     channel.close(promise: nil)
-                    return .refused
+                    return nil
                 }
                 try channel.pipeline.syncOperations.addHandlers(
                     NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 4096,
                         maxAccumulatedFrameSize: limits.messageSize),
                     WebSocketHandler(limits, onMessage: onMessage, onEnd: onEnd))
-                return .webSocket(channel)
+                return channel
             }
         }
         let headers: HTTPHeaders = [
@@ -145,7 +143,7 @@ final class WebSocketConnection: Sendable {
                     notUpgradingCompletionHandler: { channel in
                         late.cancel()
                         channel.close(promise: nil)
-                        return channel.eventLoop.makeSucceededFuture(.refused)
+                        return channel.eventLoop.makeSucceededFuture(nil)
                     })))
         try pipeline.addHandler(ErrorCloser())
         return negotiation

@@ -210,6 +210,15 @@ extension PeerConnection {
         send(.audio) { $0.send(unit) }
     }
 
+    /// Sends an encoded frame of either kind.
+    package func send(_ media: ChannelMedia) -> FrameDisposition {
+        switch media {
+        case .unit(let unit): send(unit)
+        case .audioUnit(let unit): send(unit)
+        case .picture, .samples: .notEnabled
+        }
+    }
+
     private func send(
         _ kind: MediaKind, _ body: (PeerSender) -> FrameDisposition
     ) -> FrameDisposition {

@@ -178,11 +178,7 @@ final class WHIPPublication: ChannelPublication {
     var lossOfReceivers: Double { link?.peer?.soundLoss ?? 0 }
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
-        switch media {
-        case .unit(let unit): link?.peer?.send(unit) ?? .notStarted
-        case .audioUnit(let unit): link?.peer?.send(unit) ?? .notStarted
-        case .picture, .samples: .notEnabled
-        }
+        link?.peer?.send(media) ?? .notStarted
     }
     func setMuted(_ isMuted: Bool) {}
     func end() {}
