@@ -20,19 +20,13 @@ public final class HTTPListener: Sendable {
         var listener: (any Channel)?
         var isClosed = false
         var connections: [ObjectIdentifier: any Channel] = [:]
-        var table = ConnectionTable<ObjectIdentifier>(
-            limit: HTTPListener.maximumConnections, limitPerAddress: HTTPListener.maximumPerAddress)
+        var table = ConnectionTable<ObjectIdentifier>(limit: 256, limitPerAddress: 64)
     }
     private let state = Mutex(State())
     private let address: ListenAddress
     private let advice: String
     private let relay: WebSocketRelay?
     private let answer: Answer
-
-    /// The maximum number of connections.
-    private static let maximumConnections = 256
-    /// The maximum number of connections from one network address.
-    private static let maximumPerAddress = 64
 
     /// - Parameters:
     ///   - advice: The advice in the error if the server cannot listen on the address.

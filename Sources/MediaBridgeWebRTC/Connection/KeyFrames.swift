@@ -27,29 +27,29 @@ package final class KeyFrameRequests: Sendable {
     ///
     /// - Parameter ask: Forwards the request. Called on this thread, or later on a timer's thread.
     func request(_ ask: @escaping @Sendable () -> Void) {
-        let asksNow = state.withLock { state in
-            guard !state.isOver, state.timer == nil else { return false }
-            let now = timeline.now
-            if let last = state.last, now < last + Self.gap {
-                state.timer = OneShotTimer(after: last + Self.gap - now, on: timeline) {
-                    [weak self] in
-                    self?.fire(ask)
-                }
-                return false
-            }
-            state.last = now
-            return true
-        }
-        if asksNow { ask() }
+        request(ask, after: Self.gap, isPostponed: true)
     }
 
     /// Requests a keyframe again for a receiver that is still waiting for one. Ignored if the last
     /// request was made less than ``retry`` ago, or while a request is postponed.
     package func repeatRequest(_ ask: @escaping @Sendable () -> Void) {
+        request(ask, after: Self.retry, isPostponed: false)
+    }
+
+    /// - Parameter isPostponed: Whether a request that follows too soon is postponed, not ignored.
+    private func request(
+        _ ask: @escaping @Sendable () -> Void, after gap: Duration, isPostponed: Bool
+    ) {
         let asksNow = state.withLock { state in
-            let now = timeline.now
             guard !state.isOver, state.timer == nil else { return false }
-            if let last = state.last, now < last + Self.retry { return false }
+            let now = timeline.now
+            if let last = state.last, now < last + gap {
+                guard isPostponed else { return false }
+                state.timer = OneShotTimer(after: last + gap - now, on: timeline) { [weak self] in
+                    self?.fire(ask)
+                }
+                return false
+            }
             state.last = now
             return true
         }

@@ -123,20 +123,17 @@ extension PeerConnection {
 
     /// The streams of an offer. The alternatives for one m-line have the same `line`.
     private var offeredStreams: [PeerStream] {
-        let video = role == .sender ? Array(media.video.prefix(1)) : media.video
-        let audio = role == .sender ? Array(media.audio.prefix(1)) : media.audio
-        let first = video.compactMap { PayloadEncoding.of(.video($0)) }
-        let second = audio.compactMap { PayloadEncoding.of(.audio($0)) }
-        let audioLine = first.isEmpty ? 0 : 1
-        return first.map { offered($0, line: 0) } + second.map { offered($0, line: audioLine) }
-    }
-
-    private func offered(_ encoding: PayloadEncoding, line: Int) -> PeerStream {
-        let isVideo = encoding.codec.kind == .video
-        return PeerStream(
-            encoding: encoding, payload: encoding.offered, line: line,
-            transportNumbers: isVideo && role == .receiver ? 5 : nil,
-            estimatesBitRate: isVideo)
+        let most = role == .sender ? 1 : Int.max
+        let video = media.video.prefix(most).compactMap { PayloadEncoding.of(.video($0)) }
+        let audio = media.audio.prefix(most).compactMap { PayloadEncoding.of(.audio($0)) }
+        return (video + audio).map { encoding in
+            let isVideo = encoding.codec.kind == .video
+            return PeerStream(
+                encoding: encoding, payload: encoding.offered,
+                line: isVideo || video.isEmpty ? 0 : 1,
+                transportNumbers: isVideo && role == .receiver ? 5 : nil,
+                estimatesBitRate: isVideo)
+        }
     }
 
     /// Runs the first step of a connection, which is possible only once.
@@ -220,7 +217,7 @@ extension PeerConnection {
         for (place, line) in Set(streams.map(\.line)).sorted().enumerated() {
             let isVideo = streams.contains { $0.line == line && $0.isVideo }
             link.bin.setTransceiver(
-                at: place, role == .sender ? .sendOnly : .receiveOnly, retransmits: isVideo)
+                at: place, isSending: role == .sender, retransmits: isVideo)
         }
     }
 

@@ -40,7 +40,7 @@ final class PeerPipeline: Sendable {
         bin.disableUPnP()
         bin.correctTimesSlowly(in: pipeline)
         for address in configuration.localAddresses { bin.addLocalAddress(address) }
-        if configuration.isRelayOnly { bin.relayOnly() }
+        if configuration.isRelayOnly { bin.element.set("ice-transport-policy", "relay") }
         for server in configuration.servers {
             if server.hasPrefix("stun") {
                 bin.element.set(literally: "stun-server", server)
@@ -50,7 +50,8 @@ final class PeerPipeline: Sendable {
                     advice: "turn://USER:PASSWORD@HOST:PORT, user and password percent-escaped")
             }
         }
-        bin.onConnectionChange { [weak bin] in
+        // On a thread of GStreamer, like the other notifications.
+        bin.element.onChange(of: "connection-state") { [weak bin] in
             if let state = bin?.connectionState { events.changed(to: state) }
         }
         pipeline.onFirstError { error in
@@ -105,7 +106,9 @@ final class PeerPipeline: Sendable {
             configuration.gatheringTimeout,
             configuration.isRelayOnly ? Self.relayTimeout : .zero)
         let gathered = Latch()
-        bin.onGatheringChange { [weak bin] in if bin?.hasGathered == true { gathered.open() } }
+        bin.element.onChange(of: "ice-gathering-state") { [weak bin] in
+            if bin?.hasGathered == true { gathered.open() }
+        }
         if bin.hasGathered { gathered.open() }
         _ = await gathered.wait(for: limit)
     }

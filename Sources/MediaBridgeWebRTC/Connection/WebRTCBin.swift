@@ -126,28 +126,24 @@ final class WebRTCBin: Sendable {
 
     // MARK: Transceivers
 
-    /// The direction of media.
-    enum Direction: Int32, Sendable {
-        /// Sent only.
-        case sendOnly = 2
-        /// Received only.
-        case receiveOnly = 3
-    }
+    /// The values of `GstWebRTCRTPTransceiverDirection` for media that is only sent or received.
+    private static let (sendOnly, receiveOnly): (Int32, Int32) = (2, 3)
 
     /// Adds a transceiver for media that is received.
     func addReceiver(of caps: Caps) -> Bool {
         guard
             let transceiver = mb_webrtc_add_transceiver(
-                element.pointer, Direction.receiveOnly.rawValue, caps.pointer)
+                element.pointer, Self.receiveOnly, caps.pointer)
         else { return false }
         g_object_unref(transceiver)
         return true
     }
 
     /// Sets the direction of a transceiver, and whether lost packets are retransmitted.
-    func setTransceiver(at place: Int, _ direction: Direction, retransmits: Bool) {
+    func setTransceiver(at place: Int, isSending: Bool, retransmits: Bool) {
         _ = mb_webrtc_set_transceiver(
-            element.pointer, guint(place), direction.rawValue, retransmits ? 1 : 0)
+            element.pointer, guint(place), isSending ? Self.sendOnly : Self.receiveOnly,
+            retransmits ? 1 : 0)
     }
 
     // MARK: ICE
@@ -173,9 +169,6 @@ final class WebRTCBin: Sendable {
         mb_webrtc_add_candidate(element.pointer, guint(line), candidate)
     }
 
-    /// Gathers and uses only candidates of TURN servers.
-    func relayOnly() { element.set("ice-transport-policy", "relay") }
-
     // MARK: State
 
     /// The state of a connection.
@@ -195,16 +188,6 @@ final class WebRTCBin: Sendable {
 
     /// Whether all candidates of this side are known.
     var hasGathered: Bool { mb_get_enum(element.pointer, "ice-gathering-state") == 2 }
-
-    /// Calls `body` when ``connectionState`` changes, on a thread of GStreamer.
-    func onConnectionChange(_ body: @escaping @Sendable () -> Void) {
-        element.onChange(of: "connection-state", body)
-    }
-
-    /// Calls `body` when ``hasGathered`` may have changed, on a thread of GStreamer.
-    func onGatheringChange(_ body: @escaping @Sendable () -> Void) {
-        element.onChange(of: "ice-gathering-state", body)
-    }
 
     /// Calls `body` when the peer has closed the connection, on a thread of GStreamer. Call it when both
     /// descriptions are set.

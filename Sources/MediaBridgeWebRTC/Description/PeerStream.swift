@@ -24,12 +24,7 @@ package struct PeerStream: Hashable, Sendable {
         }
 
         /// A name for the codec in element names.
-        var label: String {
-            switch self {
-            case .video(let codec): "video-\(codec)"
-            case .audio(let codec): "audio-\(codec)"
-            }
-        }
+        var label: String { "\(kind.rawValue)-\(name)" }
     }
     /// The RTP payload format.
     let encoding: PayloadEncoding

@@ -135,18 +135,18 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     private func reconnect() async {
         do throws(PipelineError) {
             let connection = try await openConnection()
-            let isWanted = state.withLock { state in
-                state.isConnecting = false
-                if state.isPlaying { state.connection = connection }
-                return state.isPlaying
-            }
-            if !isWanted { await connection.close() }
+            if !reconnected(connection) { await connection.close() }
         } catch {
-            let isWanted = state.withLock { state in
-                state.isConnecting = false
-                return state.isPlaying
-            }
-            if isWanted { fail(error) }
+            if reconnected(nil) { fail(error) }
+        }
+    }
+
+    /// - Returns: Whether the result is still wanted.
+    private func reconnected(_ connection: AnsweredConnection?) -> Bool {
+        state.withLock { state in
+            state.isConnecting = false
+            if state.isPlaying { state.connection = connection }
+            return state.isPlaying
         }
     }
 

@@ -40,8 +40,7 @@ final class PeerSession: PeerConnectionObserver {
         /// engine does not want.
         var chain = ReferenceChain()
         /// The counts of the sender's frames.
-        var video = FrameBalance()
-        var audio = FrameBalance()
+        var counts = PeerStatistics()
         /// The capacity of the viewer's network; `nil` while it is unknown.
         var limit: VideoLimit?
         /// Which of the sender's streams were announced to the engine; `nil` before the
@@ -115,9 +114,9 @@ final class PeerSession: PeerConnectionObserver {
         }
     }
 
-    func receive(_ unit: EncodedVideoFrame) { channel?.receive(unit, from: self) }
+    func receive(_ unit: EncodedVideoFrame) { channel?.receive(.unit(unit), from: self) }
 
-    func receive(_ unit: EncodedAudioFrame) { channel?.receive(unit, from: self) }
+    func receive(_ unit: EncodedAudioFrame) { channel?.receive(.audioUnit(unit), from: self) }
 
     func keyFrameNeeded() { channel?.keyFrameNeeded(by: self) }
 
@@ -135,12 +134,9 @@ extension PeerSession {
     /// - Returns: The counts of the video.
     @discardableResult
     func count(in statistics: inout ChannelStatistics, isFinal: Bool = false) -> FrameBalance {
-        let (peer, received) = state.withLock { ($0.peer, ($0.video, $0.audio)) }
-        var (video, audio) = received
-        if kind == .viewer {
-            let counts = peer?.statistics ?? PeerStatistics()
-            (video, audio) = (counts.video.units.inChannel, counts.audio.units.inChannel)
-        }
+        let (peer, received) = state.withLock { ($0.peer, $0.counts) }
+        let counts = kind == .sender ? received : peer?.statistics ?? PeerStatistics()
+        var (video, audio) = (counts.video.units.inChannel, counts.audio.units.inChannel)
         if isFinal {
             video.dropped[.closed] += max(0, video.waiting)
             audio.dropped[.closed] += max(0, audio.waiting)

@@ -122,51 +122,36 @@ extension ServedChannel {
         }
     }
 
-    func receive(_ unit: EncodedVideoFrame, from session: PeerSession) {
+    func receive(_ media: ChannelMedia, from session: PeerSession) {
         guard session.kind == .sender else { return }
         announce(session)
-        let (references, user) = (unit.references, session.user)
+        let user = session.user
+        let references: EncodedVideoFrameReferences? =
+            if case .unit(let unit) = media { unit.references } else { nil }
+        let isVideo = references != nil
+        let kind: MediaKind = isVideo ? .video : .audio
         let needsKeyFrame = session.state.withLock { state in
-            guard !state.isOver, state.isWanted else { return false }
-            state.video.offered += 1
-            guard state.chain.admits(references) else {
-                state.video.dropped[.needsKeyFrame] += 1
+            guard !state.isOver, state.isWanted || !isVideo else { return false }
+            state.counts[kind].units.offered += 1
+            if let references, !state.chain.admits(references) {
+                state.counts[kind].units.dropped[.needsKeyFrame] += 1
                 return true
             }
-            guard state.video.waiting <= Self.videoDepth else {
-                state.video.dropped[.evicted] += 1
-                _ = state.chain.lose()
-                return true
+            let depth = isVideo ? Self.videoDepth : Self.audioDepth
+            guard state.counts[kind].units.waiting <= depth else {
+                state.counts[kind].units.dropped[.evicted] += 1
+                if isVideo { _ = state.chain.lose() }
+                return isVideo
             }
             queue.post { receiver in
-                session.state.withLock { $0.video.delivered += 1 }
-                receiver.receive(.unit(unit), .video(.main), from: user)
+                session.state.withLock { $0.counts[kind].units.delivered += 1 }
+                receiver.receive(media, isVideo ? .video(.main) : .audio, from: user)
             } unheard: {
-                session.state.withLock { $0.video.dropped[.closed] += 1 }
+                session.state.withLock { $0.counts[kind].units.dropped[.closed] += 1 }
             }
             return false
         }
         if needsKeyFrame { session.requests.repeatRequest { session.peer?.requestKeyFrame() } }
-    }
-
-    func receive(_ unit: EncodedAudioFrame, from session: PeerSession) {
-        guard session.kind == .sender else { return }
-        announce(session)
-        let user = session.user
-        session.state.withLock { state in
-            guard !state.isOver else { return }
-            state.audio.offered += 1
-            guard state.audio.waiting <= Self.audioDepth else {
-                state.audio.dropped[.evicted] += 1
-                return
-            }
-            queue.post { receiver in
-                session.state.withLock { $0.audio.delivered += 1 }
-                receiver.receive(.audioUnit(unit), .audio, from: user)
-            } unheard: {
-                session.state.withLock { $0.audio.dropped[.closed] += 1 }
-            }
-        }
     }
 
     // MARK: Requests of the engine

@@ -17,29 +17,32 @@ extension WebRTCServer {
         to request: HTTPRequest, body: [UInt8]
     ) async -> (HTTPResponse, [UInt8]) {
         let rules = AccessRules(configuration)
-        var reply: ServerReply
+        var (response, bytes): Reply
         do throws(RequestRefusal) {
-            reply = try await self.reply(to: request, body, rules)
+            (response, bytes) = try await reply(to: request, body, rules)
         } catch {
-            reply = ServerReply(error)
+            (response, bytes) = error.response
         }
-        reply.response.headerFields[.xContentTypeOptions] = "nosniff"
+        response.headerFields[.xContentTypeOptions] = "nosniff"
         if let origin = rules.allowedOrigin(for: request) {
-            reply.response.headerFields[.accessControlAllowOrigin] = origin
-            reply.response.headerFields[.accessControlExposeHeaders] =
+            response.headerFields[.accessControlAllowOrigin] = origin
+            response.headerFields[.accessControlExposeHeaders] =
                 "Location, ETag, Link, Accept-Patch, Retry-After"
-            if origin != "*" { reply.response.headerFields[.vary] = "Origin" }
+            if origin != "*" { response.headerFields[.vary] = "Origin" }
         }
         if request.method == .head {
-            reply.response.headerFields[.contentLength] = "\(reply.body.count)"
-            reply.body = []
+            response.headerFields[.contentLength] = "\(bytes.count)"
+            bytes = []
         }
-        return (reply.response, reply.body)
+        return (response, bytes)
     }
+
+    /// A response and its body.
+    private typealias Reply = (HTTPResponse, [UInt8])
 
     private func reply(
         to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
-    ) async throws(RequestRefusal) -> ServerReply {
+    ) async throws(RequestRefusal) -> Reply {
         try rules.checkOrigin(of: request)
         let (path, query) = ServerPath.split(request.path ?? "")
         guard let place = ServerPath(path, configuration) else { throw .notFound }
@@ -55,7 +58,7 @@ extension WebRTCServer {
             if case .session(let kind, let id) = place, channel?.session(id, kind) == nil {
                 throw .noSession
             }
-            return options(place, allowed, request, rules)
+            return (options(place, allowed, request, rules), [])
         }
         switch place {
         case .viewerPage, .senderPage: return page(place)
@@ -67,39 +70,35 @@ extension WebRTCServer {
             guard let session = channel?.session(id, kind) else { throw .noSession }
             guard request.method == .patch else {
                 await session.end()
-                return ServerReply(.ok)
+                return (HTTPResponse(status: .ok), [])
             }
-            return try patch(session, request, body)
+            return (try patch(session, request, body), [])
         }
     }
 
     private func options(
         _ place: ServerPath, _ allowed: String, _ request: HTTPRequest, _ rules: AccessRules
-    ) -> ServerReply {
-        var reply = ServerReply(.noContent)
-        reply.response.headerFields[.allow] = allowed
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: .noContent, headerFields: [.allow: allowed])
         if rules.allowedOrigin(for: request) != nil {
-            reply.response.headerFields[.accessControlAllowMethods] = allowed
-            reply.response.headerFields[.accessControlAllowHeaders] =
+            response.headerFields[.accessControlAllowMethods] = allowed
+            response.headerFields[.accessControlAllowHeaders] =
                 "Authorization, Content-Type, If-Match"
-            reply.response.headerFields[.accessControlMaxAge] = "600"
+            response.headerFields[.accessControlMaxAge] = "600"
         }
         if case .endpoint = place {
-            reply.response.headerFields[.acceptPost] = MediaType.sdp
+            response.headerFields[.acceptPost] = MediaType.sdp
             // TURN servers may have passwords, so the list is sent only to authorized clients.
-            if (try? rules.authorize(request)) != nil { addServers(to: &reply) }
+            if (try? rules.authorize(request)) != nil { addServers(to: &response) }
         }
-        return reply
+        return response
     }
 
-    private func page(_ place: ServerPath) -> ServerReply {
+    private func page(_ place: ServerPath) -> Reply {
         let html = Page.filled(
             place == .viewerPage ? PackageResources.viewer_html : PackageResources.sender_html,
             title: configuration.title, asksForServers: !links.isEmpty)
-        var reply = ServerReply(.ok)
-        reply.body = Array(html.utf8)
-        reply.response.headerFields = Page.fields
-        return reply
+        return (HTTPResponse(status: .ok, headerFields: Page.fields), Array(html.utf8))
     }
 
     // MARK: Sessions
@@ -107,7 +106,7 @@ extension WebRTCServer {
     private func post(
         _ kind: PeerSession.Kind, _ path: String, _ query: Substring, _ request: HTTPRequest,
         _ body: [UInt8]
-    ) async throws(RequestRefusal) -> ServerReply {
+    ) async throws(RequestRefusal) -> Reply {
         guard request.headerFields.mediaType == MediaType.sdp else {
             throw RequestRefusal(
                 .unsupportedMediaType, "the content type of an offer is \(MediaType.sdp)",
@@ -120,15 +119,13 @@ extension WebRTCServer {
         let name = try ServerPath.name(in: query)
         guard let channel else { throw .nothingShared }
         let (session, answer) = try await channel.admit(kind, offer, userFragment, name: name)
-        var reply = ServerReply(.created)
-        reply.body = Array(answer.utf8)
-        reply.response.headerFields[.contentType] = MediaType.sdp
-        reply.response.headerFields[.location] = "\(path)/\(session.id)"
-        reply.response.headerFields[.eTag] = session.entityTag
-        reply.response.headerFields[.acceptPatch] = MediaType.trickle
-        reply.response.headerFields[.cacheControl] = "no-store"
-        addServers(to: &reply)
-        return reply
+        let fields: HTTPFields = [
+            .contentType: MediaType.sdp, .location: "\(path)/\(session.id)",
+            .eTag: session.entityTag, .acceptPatch: MediaType.trickle, .cacheControl: "no-store",
+        ]
+        var response = HTTPResponse(status: .created, headerFields: fields)
+        addServers(to: &response)
+        return (response, Array(answer.utf8))
     }
 
     /// Checks an offer before a connection is made for it.
@@ -170,7 +167,7 @@ extension WebRTCServer {
 
     private func patch(
         _ session: PeerSession, _ request: HTTPRequest, _ body: [UInt8]
-    ) throws(RequestRefusal) -> ServerReply {
+    ) throws(RequestRefusal) -> HTTPResponse {
         guard request.headerFields.mediaType == MediaType.trickle else {
             throw RequestRefusal(
                 .unsupportedMediaType, "the content type of candidates is \(MediaType.trickle)",
@@ -193,9 +190,7 @@ extension WebRTCServer {
                 "ICE restarts are not supported; end the session and post a new offer")
         }
         session.add(fragment.candidates)
-        var reply = ServerReply(.noContent)
-        reply.response.headerFields[.eTag] = session.entityTag
-        return reply
+        return HTTPResponse(status: .noContent, headerFields: [.eTag: session.entityTag])
     }
 
     private func matches(_ tag: String, _ tags: String) -> Bool {
@@ -213,10 +208,8 @@ extension WebRTCServer {
             .compactMap { ICEServerLink.link(to: $0) }
     }
 
-    private func addServers(to reply: inout ServerReply) {
-        for link in links {
-            reply.response.headerFields.append(HTTPField(name: .link, value: link))
-        }
+    private func addServers(to response: inout HTTPResponse) {
+        for link in links { response.headerFields.append(HTTPField(name: .link, value: link)) }
     }
 }
 
@@ -241,17 +234,11 @@ private enum ServerPath: Equatable {
         case "/whep" where views: self = .endpoint(.viewer)
         case "/whip" where sends: self = .endpoint(.sender)
         default:
-            let kind: PeerSession.Kind
-            if rest.hasPrefix("/whep/"), views {
-                kind = .viewer
-            } else if rest.hasPrefix("/whip/"), sends {
-                kind = .sender
-            } else {
-                return nil
-            }
-            let id = rest.dropFirst(6)
-            guard (1...64).contains(id.utf8.count), !id.contains("/") else { return nil }
-            self = .session(kind, id: String(id))
+            let (isViewer, id) = (rest.hasPrefix("/whep/"), rest.dropFirst(6))
+            guard isViewer ? views : sends && rest.hasPrefix("/whip/"),
+                (1...64).contains(id.utf8.count), !id.contains("/")
+            else { return nil }
+            self = .session(isViewer ? .viewer : .sender, id: String(id))
         }
     }
 
@@ -289,21 +276,6 @@ private enum ServerPath: Equatable {
     private static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil
             || " ._-@".unicodeScalars.contains(scalar)
-    }
-}
-
-// MARK: - Responses
-
-/// A response under construction, with its body.
-private struct ServerReply {
-    var response: HTTPResponse
-    var body: [UInt8] = []
-
-    init(_ status: HTTPResponse.Status) { response = HTTPResponse(status: status) }
-
-    /// A refusal, with its reason as text.
-    init(_ refusal: RequestRefusal) {
-        (response, body) = refusal.response
     }
 }
 

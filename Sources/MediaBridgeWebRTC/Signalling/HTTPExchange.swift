@@ -192,7 +192,8 @@ extension PipelineError {
     init(_ error: any Error, at server: String) {
         let code = (error as? URLError)?.code
         let text = Self.textOfCurl(error)
-        if Self.isCertificate(code) || text?.contains("certificate") == true {
+        let isCertificate = code.map(Self.certificateCodes.contains) ?? false
+        if isCertificate || text?.contains("certificate") == true {
             self.init(
                 .unreachable,
                 message: "the certificate of \(server) is not trusted"
@@ -206,15 +207,10 @@ extension PipelineError {
         }
     }
 
-    private static func isCertificate(_ code: URLError.Code?) -> Bool {
-        switch code {
-        case .secureConnectionFailed, .serverCertificateUntrusted,
-            .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
-            .serverCertificateNotYetValid:
-            true
-        default: false
-        }
-    }
+    private static let certificateCodes: Set<URLError.Code> = [
+        .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
+        .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+    ]
 
     /// The text of curl for an error without a code of `URLSession`, such as a rejected certificate. `nil` if
     /// there is a code, or if the text may contain a URL.
