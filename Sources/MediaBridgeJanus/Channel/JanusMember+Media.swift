@@ -14,7 +14,7 @@ extension JanusMember {
         let connection = SendingConnection(
             media: media, configuration: configuration.media,
             reconnection: configuration.reconnection.policy, hasAudio: feed.track == .main,
-            attach: attaching(feed, live, media.signals),
+            attach: attaching(live, media.signals, joiningAs: feed),
             release: { [handles] handle in
                 handles[handle.id] = nil
                 if feed.track != .main { handle.detach() }
@@ -29,19 +29,21 @@ extension JanusMember {
         sending[feed] = Sending(task: task, number: number)
     }
 
-    /// Attaches the handle that publishes: the user's own handle for the main track, a separate
-    /// handle for each custom track.
+    /// Attaches the handle of a connection: the user's own handle for the main track that it
+    /// publishes, otherwise a separate one.
+    ///
+    /// - Parameter feed: The published track; `nil` to receive.
     private func attaching(
-        _ feed: FeedID, _ live: Live, _ signals: CurrentSignals
+        _ live: Live, _ signals: CurrentSignals, joiningAs feed: FeedID? = nil
     ) -> @Sendable () async throws(JanusFailure) -> JanusHandle {
         { [handles, credentials] () async throws(JanusFailure) in
-            guard feed.track != .main else {
+            guard feed?.track != .main else {
                 handles[live.handle.id] = signals
                 return live.handle
             }
             let handle = try await JanusHandle.attach(to: live.session)
             do throws(JanusFailure) {
-                _ = try await handle.request(credentials.joining(as: feed))
+                if let feed { _ = try await handle.request(credentials.joining(as: feed)) }
             } catch {
                 handle.detach()
                 throw error
@@ -120,11 +122,7 @@ extension JanusMember {
             audio: id.track == .main ? feed.audio?.mid : nil,
             configuration: configuration.media, reconnection: configuration.reconnection.policy,
             request: { [credentials] in credentials.subscribing() },
-            attach: { [handles] () async throws(JanusFailure) in
-                let handle = try await JanusHandle.attach(to: live.session)
-                handles[handle.id] = media.signals
-                return handle
-            },
+            attach: attaching(live, media.signals),
             release: { [handles] handle in
                 handles[handle.id] = nil
                 handle.detach()

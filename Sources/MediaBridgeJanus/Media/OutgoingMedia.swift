@@ -18,8 +18,7 @@ final class OutgoingMedia: PeerConnectionObserver {
     }
     private enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
     private struct State {
-        var video: Publication?
-        var audio: Publication?
+        var publications: [MediaKind: Publication] = [:]
         var connection: PeerConnection?
         var isConnected = false
         /// Whether a connection was ever established.
@@ -35,11 +34,6 @@ final class OutgoingMedia: PeerConnectionObserver {
 
         /// The connection, if media flows.
         var openConnection: PeerConnection? { isConnected ? connection : nil }
-
-        subscript(kind: MediaKind) -> Publication? {
-            get { kind == .video ? video : audio }
-            set { if kind == .video { video = newValue } else { audio = newValue } }
-        }
     }
     let feed: FeedID
     let signals = CurrentSignals()
@@ -65,7 +59,7 @@ final class OutgoingMedia: PeerConnectionObserver {
 
     /// Whether anything is announced and sending is allowed.
     var isAnnounced: Bool {
-        state.withLock { ($0.video != nil || $0.audio != nil) && !$0.isClosed && $0.failure == nil }
+        state.withLock { !$0.publications.isEmpty && !$0.isClosed && $0.failure == nil }
     }
 
     /// Clears the failure: another session may accept the media.
@@ -73,7 +67,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         state.withLock { state in
             state.refused = []
             guard state.failure.take() != nil else { return }
-            state.video?.told = .paused
+            state.publications[.video]?.told = .paused
         }
     }
 
@@ -86,13 +80,15 @@ final class OutgoingMedia: PeerConnectionObserver {
     var hasWorked: Bool { state.withLock { $0.hasWorked } }
 
     /// Whether video may be sent: it is not known to have failed.
-    var mayHaveVideo: Bool { state.withLock { $0.video?.told != .failed } }
+    var mayHaveVideo: Bool { state.withLock { $0.publications[.video]?.told != .failed } }
 
     /// Waits until the video codec is known, if video is published.
     ///
     /// - Parameter limit: The timeout. A source may deliver its first frame late.
     func waitForCodec(atMost limit: Duration) async {
-        let isExpected = state.withLock { $0.codec == nil && $0.video != nil && !$0.isClosed }
+        let isExpected = state.withLock {
+            $0.codec == nil && $0.publications[.video] != nil && !$0.isClosed
+        }
         if isExpected { _ = await codecIsKnown.wait(for: limit) }
     }
 
@@ -121,7 +117,7 @@ final class OutgoingMedia: PeerConnectionObserver {
                 state.codec = nil
                 codecIsKnown.reset()
             }
-            return (state.video?.feedback, !Self.codecs.isSubset(of: state.refused))
+            return (state.publications[.video]?.feedback, !Self.codecs.isSubset(of: state.refused))
         }
         guard hasOthers else { return false }
         // There is no publication. The next one uses the remaining codecs.
@@ -137,12 +133,11 @@ final class OutgoingMedia: PeerConnectionObserver {
 
     /// The modes of both streams as announced to the other users.
     var modes: (video: Feed.Stream.Mode, audio: Feed.Stream.Mode) {
-        state.withLock { state in
-            (
-                state.video.map { $0.isMuted ? .muted : .on } ?? .off,
-                state.audio.map { $0.isMuted ? .muted : .on } ?? .off
-            )
+        let publications = state.withLock { $0.publications }
+        func mode(_ kind: MediaKind) -> Feed.Stream.Mode {
+            publications[kind].map { $0.isMuted ? .muted : .on } ?? .off
         }
+        return (mode(.video), mode(.audio))
     }
 
     /// Sets the connection; `nil` while it is being replaced.
@@ -175,21 +170,20 @@ final class OutgoingMedia: PeerConnectionObserver {
     /// Stops sending video because of an error; audio continues.
     func failVideo(_ error: EngineError) {
         let feedback = state.withLock { state -> (any PublicationFeedback)? in
-            guard state.video?.told != .failed else { return nil }
-            state.video?.told = .failed
-            return state.video?.feedback
+            guard state.publications[.video]?.told != .failed else { return nil }
+            state.publications[.video]?.told = .failed
+            return state.publications[.video]?.feedback
         }
         if let feedback { queue.post { _ in feedback.stateChanged(.failed(error)) } }
     }
 
     /// Ends all publications; nothing is accepted any more.
     func close() {
-        let (connection, video) = state.withLock { state in
-            state.isClosed = true
-            state.isConnected = false
-            return (state.connection.take(), state.video.take())
+        let before = state.withLock { state in
+            (state.isClosed, state.isConnected) = (true, false)
+            return (state.connection.take(), state.publications.removeValue(forKey: .video))
         }
-        withExtendedLifetime((connection, video)) {}
+        withExtendedLifetime(before) {}
         codecIsKnown.open()
     }
 
@@ -200,13 +194,14 @@ final class OutgoingMedia: PeerConnectionObserver {
     func limitChanged(_ limit: VideoLimit) { tell { $0.limitChanged(limit) } }
 
     private func tell(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
-        guard let feedback = state.withLock({ $0.video?.feedback }) else { return }
+        guard let feedback = state.withLock({ $0.publications[.video]?.feedback }) else { return }
         queue.post { _ in body(feedback) }
     }
 
     private func tellState() {
         let news = state.withLock { state -> (any PublicationFeedback, PublicationState)? in
-            guard let video = state.video, let feedback = video.feedback, video.told != .failed,
+            guard let video = state.publications[.video], let feedback = video.feedback,
+                video.told != .failed,
                 state.failure == nil, !state.isClosed
             else { return nil }
             let stage: Stage =
@@ -214,7 +209,7 @@ final class OutgoingMedia: PeerConnectionObserver {
                 ? .paused
                 : state.isConnected ? .sending : video.told == .negotiating ? .negotiating : .paused
             guard stage != video.told else { return nil }
-            state.video?.told = stage
+            state.publications[.video]?.told = stage
             return (feedback, stage == .sending ? .sending : .paused)
         }
         if let (feedback, state) = news { queue.post { _ in feedback.stateChanged(state) } }
@@ -227,10 +222,10 @@ final class OutgoingMedia: PeerConnectionObserver {
     /// - Returns: The number of the publication; `nil` if the stream is already published.
     func publish(_ kind: MediaKind, _ feedback: (any PublicationFeedback)?) -> Int? {
         let (number, failure) = state.withLock { state -> (Int?, EngineError?) in
-            guard state[kind] == nil, !state.isClosed else { return (nil, nil) }
-            if state.video == nil, state.audio == nil { state.failure = nil }
+            guard state.publications[kind] == nil, !state.isClosed else { return (nil, nil) }
+            if state.publications.isEmpty { state.failure = nil }
             state.lastNumber += 1
-            state[kind] = Publication(number: state.lastNumber, feedback: feedback)
+            state.publications[kind] = Publication(number: state.lastNumber, feedback: feedback)
             return (state.lastNumber, state.failure)
         }
         guard number != nil else { return nil }
@@ -244,18 +239,18 @@ final class OutgoingMedia: PeerConnectionObserver {
 
     func end(_ kind: MediaKind, _ number: Int) {
         let ended = state.withLock { state -> Publication? in
-            guard state[kind]?.number == number else { return nil }
-            return state[kind].take()
+            guard state.publications[kind]?.number == number else { return nil }
+            return state.publications.removeValue(forKey: kind)
         }
         if ended != nil { onChange() }
     }
 
     func mute(_ isMuted: Bool, _ kind: MediaKind, _ number: Int) {
         let isChanged = state.withLock { state in
-            guard let publication = state[kind], publication.number == number,
+            guard let publication = state.publications[kind], publication.number == number,
                 publication.isMuted != isMuted
             else { return false }
-            state[kind]?.isMuted = isMuted
+            state.publications[kind]?.isMuted = isMuted
             return true
         }
         guard isChanged else { return }
@@ -295,7 +290,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         }
         let (connection, refusal) = state.withLock { state -> (PeerConnection?, FrameDisposition) in
             guard !state.isClosed else { return (nil, .dropped(.closed)) }
-            guard let publication = state[kind], publication.number == number else {
+            guard let publication = state.publications[kind], publication.number == number else {
                 return (nil, .notStarted)
             }
             guard !publication.isMuted else { return (nil, .dropped(.muted)) }

@@ -222,9 +222,9 @@ final class JanusSession: Sendable {
 
     private func tell(_ message: JanusMessage, _ handle: Int) {
         let isKnown = state.withLock { state in
-            let isKnown = state.end == nil && state.handles.contains(handle)
-            if !isKnown { state.ignored.events += 1 }
-            return isKnown
+            if state.end == nil, state.handles.contains(handle) { return true }
+            state.ignored.events += 1
+            return false
         }
         if isKnown { onEvent(.message(message, handle: handle)) }
     }

@@ -102,7 +102,8 @@ struct LossWindow {
         // Ignores a report that another one has overtaken.
         if let last = marks.last, Int32(bitPattern: report.highest &- last.highest) < 0 { return }
         marks.append((now, report.highest, report.lost))
-        forget(before: now - Self.length)
+        // The last one before the window stays: later losses are counted from it.
+        while marks.count > 2, marks[1].time < now - Self.length { marks.removeFirst() }
     }
 
     /// Returns the fraction, from 0 to 1; zero without recent reports.
@@ -111,11 +112,6 @@ struct LossWindow {
         else { return 0 }
         let packets = Double(last.highest &- first.highest)
         return packets > 0 ? min(max(0, Double(last.lost - first.lost) / packets), 1) : 0
-    }
-
-    /// Removes the reports before a time, except the last one: later losses are counted from it.
-    private mutating func forget(before time: Double) {
-        while marks.count > 2, marks[1].time < time { marks.removeFirst() }
     }
 }
 

@@ -11,9 +11,7 @@ extension PeerConnection {
     public func offer() async throws(PipelineError) -> String {
         try await beginning { () async throws(PipelineError) -> String in
             let streams = offeredStreams
-            let link = try open(streams)
-            try await link.start()
-            if role == .receiver { try addTransceivers(streams, in: link) }
+            let link = try await open(streams)
             if media.hasMessages, let channel = link.bin.createChannel("messages") {
                 take(channel)
             }
@@ -49,10 +47,8 @@ extension PeerConnection {
             let streams = streams(in: description).sorted { $0.line < $1.line }
             guard !streams.isEmpty else { throw nothingInCommon }
             let cleaned = try description.cleaned(for: streams)
-            let link = try open(streams)
+            let link = try await open(streams)
             parts.withLock { $0.receiver }?.expect(streams)
-            try await link.start()
-            if role == .receiver { try addTransceivers(streams, in: link) }
             link.bin.onChannel { [weak self] in self?.take($0) }
             try await link.setRemote(.offer, cleaned.text)
             setDirections(streams, in: link)
@@ -163,8 +159,8 @@ extension PeerConnection {
         }
     }
 
-    /// Makes the pipeline.
-    private func open(_ streams: [PeerStream]) throws(PipelineError) -> PeerPipeline {
+    /// Makes and starts the pipeline.
+    private func open(_ streams: [PeerStream]) async throws(PipelineError) -> PeerPipeline {
         let sources = streams.map { _ in UInt32.random(in: 1...UInt32.max) }
         let text =
             role == .sender
@@ -196,6 +192,8 @@ extension PeerConnection {
             return true
         }
         guard isOpen else { throw Self.closed }
+        try await link.start()
+        if role == .receiver { try addTransceivers(streams, in: link) }
         return link
     }
 
@@ -231,7 +229,11 @@ extension PeerConnection {
             if let mid = description.media[line].mid { places[mid] = number }
         }
         let limit = OneShotTimer(after: configuration.connectTimeout) { [weak self] in
-            self?.connectTimedOut()
+            guard let self, state == .new || state == .connecting else { return }
+            events.failed(
+                PipelineError(
+                    .unreachable, message: "no connection within \(configuration.connectTimeout)",
+                    advice: "a STUN or TURN server on both sides; UDP open in the firewall"))
         }
         let early = parts.withLock { parts in
             defer { parts.early = [] }
@@ -244,15 +246,6 @@ extension PeerConnection {
             link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))
         }
         link.bin.onPeerClosing { [events] in events.closedByPeer() }
-    }
-
-    private func connectTimedOut() {
-        guard state == .new || state == .connecting else { return }
-        events.failed(
-            PipelineError(
-                .unreachable,
-                message: "no connection within \(configuration.connectTimeout)",
-                advice: "a STUN or TURN server on both sides; UDP open in the firewall"))
     }
 
     /// Starts the media. Thread: that of the events.

@@ -24,10 +24,7 @@ final class WebRTCBin: Sendable {
 
     /// The kind of a session description.
     enum DescriptionKind: String, Sendable {
-        /// Proposes a session.
-        case offer
-        /// Accepts an offer, or a part of it.
-        case answer
+        case offer, answer
 
         /// The value of GstWebRTCSDPType.
         fileprivate var value: gint { self == .offer ? 1 : 3 }
@@ -52,7 +49,6 @@ final class WebRTCBin: Sendable {
         return text
     }
 
-    /// A side of the connection.
     enum Side: Sendable { case local, remote }
 
     /// Sets the description of a side.
@@ -171,7 +167,6 @@ final class WebRTCBin: Sendable {
 
     // MARK: State
 
-    /// The state of a connection.
     enum ConnectionState: Int32, Sendable {
         case new = 0
         case connecting = 1
@@ -181,7 +176,6 @@ final class WebRTCBin: Sendable {
         case closed = 5
     }
 
-    /// The state of the connection.
     var connectionState: ConnectionState {
         ConnectionState(rawValue: mb_get_enum(element.pointer, "connection-state")) ?? .new
     }

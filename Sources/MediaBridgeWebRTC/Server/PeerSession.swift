@@ -16,7 +16,6 @@ final class PeerSession: PeerConnectionObserver {
 
         var role: PeerConnection.Role { self == .viewer ? .sender : .receiver }
     }
-    /// The kind of the session.
     let kind: Kind
     /// The unguessable ID of the session in URLs.
     let id = PeerSession.randomDigits(bytes: 16)
@@ -75,7 +74,6 @@ final class PeerSession: PeerConnectionObserver {
     /// The connection; `nil` before it is created, and after its end.
     var peer: (any MediaPeer)? { state.withLock { $0.isOver ? nil : $0.peer } }
 
-    /// Whether the session has ended.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Sets the connection.
@@ -170,29 +168,19 @@ extension FrameBalance {
 
 // MARK: - MediaPeer
 
-/// The connection of a session. Tests replace it.
+/// The members of ``PeerConnection`` that a session uses. Tests replace its connection.
 package protocol MediaPeer: AnyObject, Sendable {
-    /// Takes an offer and returns the answer.
-    func answer(_ offer: String) async throws(PipelineError) -> String
-    /// Adds a candidate of the peer.
-    func add(_ candidate: PeerConnection.Candidate)
-    /// The negotiated video codec.
     var videoCodec: VideoCodec? { get }
-    /// The negotiated audio codec.
     var audioCodec: AudioCodec? { get }
-    /// Sends an encoded video frame.
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition
-    /// Sends an encoded audio frame.
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition
-    /// The fraction of audio packets that the peer has recently lost, from 0 to 1.
     var soundLoss: Double { get }
-    /// Requests a keyframe from the peer.
-    func requestKeyFrame()
-    /// Sends a message.
-    func send(_ message: ChannelMessage) -> Bool
-    /// The counts so far.
     var statistics: PeerStatistics { get }
-    /// Closes the connection.
+
+    func answer(_ offer: String) async throws(PipelineError) -> String
+    func add(_ candidate: PeerConnection.Candidate)
+    func send(_ unit: EncodedVideoFrame) -> FrameDisposition
+    func send(_ unit: EncodedAudioFrame) -> FrameDisposition
+    func send(_ message: ChannelMessage) -> Bool
+    func requestKeyFrame()
     func close() async
 }
 

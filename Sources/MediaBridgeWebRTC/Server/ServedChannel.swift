@@ -67,7 +67,6 @@ final class ServedChannel: ChannelMembership {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Connected viewers.
     var viewers: [PeerSession] { state.withLock { $0.viewers } }
 
     /// Returns the session with this ID from a URL; `nil` if it has ended.
@@ -76,7 +75,6 @@ final class ServedChannel: ChannelMembership {
         return session?.kind == kind && session?.isOver == false ? session : nil
     }
 
-    /// Returns the sessions of one kind.
     func sessions(_ kind: PeerSession.Kind) -> [PeerSession] {
         state.withLock { state in state.sessions.values.filter { $0.kind == kind } }
     }
@@ -154,7 +152,6 @@ final class ServedChannel: ChannelMembership {
 
     // MARK: Statistics
 
-    /// The counts of the channel.
     var statistics: ChannelStatistics {
         let (sessions, video, gone) = state.withLock { state in
             (Array(state.sessions.values) + state.retiring, state.video, state.gone)

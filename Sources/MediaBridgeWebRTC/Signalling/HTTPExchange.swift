@@ -15,10 +15,7 @@ internal import Synchronization
 /// Thread: any.
 final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
     /// The reply to a request.
-    struct Reply: Sendable {
-        let response: HTTPResponse
-        let body: [UInt8]
-    }
+    typealias Reply = (response: HTTPResponse, body: [UInt8])
 
     /// The maximum length of a reply's body, in bytes.
     static let maximumLength = 256 * 1024
@@ -78,7 +75,7 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         let (response, body) = reply.withLock { $0 }
         let error = PipelineError(.unreachable, message: "\(server) did not answer")
         result.resume(
-            response.map { .success(Reply(response: Self.translate($0), body: body)) }
+            response.map { .success((Self.translate($0), body)) }
                 ?? .failure(error))
     }
 

@@ -131,15 +131,15 @@ struct JoinCommand: AsyncParsableCommand {
         let participation = Participation(engine, reception, EndOfServing())
         let watching = participation.follow()
         let start = ContinuousClock.now
-        var console: Console?
+        var console: Task<Void, Never>?
         let reason = await participation.end.serve(connection) {
             try await join(engine, source)
             Terminal.say("joined channel \(channel) as \(user)")
-            if chat { console = Console(participation) }
+            if chat { console = participation.obeyConsole() }
         } line: {
             await participation.line()
         }
-        console?.end()
+        console?.cancel()
         // The files are completed while the users are still in the channel.
         await reception.endAll()
         let statistics = await engine.statistics
@@ -184,9 +184,9 @@ private final class Participation: Sendable {
     let engine: MediaEngine
     let reception: Reception
     let end: EndOfServing
-    private let users = Mutex<Set<UserID>>([])
-    private let rates = Mutex<[UserID: RateOfCount]>([:])
-    private let isReconnecting = Mutex(false)
+    /// The users in the channel, and the rates of their frames.
+    private let users = Mutex<[UserID: RateOfCount]>([:])
+    private let isReconnecting = Atomic(false)
     private let ownRate = RateOfCount()
 
     init(_ engine: MediaEngine, _ reception: Reception, _ end: EndOfServing) {
@@ -208,17 +208,14 @@ private final class Participation: Sendable {
 
     private func note(_ event: EngineEvent) {
         switch event {
-        case .userJoined(let user): _ = users.withLock { $0.insert(user) }
-        case .userOffline(let user, _): _ = users.withLock { $0.remove(user) }
+        case .userJoined(let user): users.withLock { $0[user] = RateOfCount() }
+        case .userOffline(let user, _): users.withLock { $0[user] = nil }
         case .connectionChanged(.reconnecting(1, let error)):
-            isReconnecting.withLock { $0 = true }
+            isReconnecting.store(true, ordering: .relaxed)
             Terminal.say("reconnecting: \(error)")
         case .connectionChanged(.reconnecting): break
         case .connectionChanged(.connected):
-            let wasAway = isReconnecting.withLock { value in
-                defer { value = false }
-                return value
-            }
+            let wasAway = isReconnecting.exchange(false, ordering: .relaxed)
             if wasAway { Terminal.say("reconnected") }
         case .publicationChanged(_, .sending): Terminal.say("sending")
         case .publicationChanged(_, .paused): Terminal.say("sending is paused")
@@ -240,31 +237,24 @@ private final class Participation: Sendable {
     /// frames.
     func line() async -> String {
         let statistics = await engine.statistics
-        let names = users.withLock { $0.sorted { $0.name < $1.name } }
-        let others = names.map { user in
+        let users = users.withLock { $0.sorted { $0.key.name < $1.key.name } }
+        let others = users.map { user, rate in
             let received = statistics.remote[user]?[.main]?.received ?? 0
-            let rate = rates.withLock { rates in
-                let rate = rates[user] ?? RateOfCount()
-                rates[user] = rate
-                return rate
-            }
             let now = rate.note(received)
             // No frames arrive from a user that is not shown or recorded here.
             return received == 0 ? "\(user)" : "\(user) \(Text.decimal(now, 1)) fps"
         }
         let sent = statistics.sent
-        return "\(isReconnecting.withLock { $0 } ? "reconnecting  " : "")"
-            + "\(names.count + 1) \(names.isEmpty ? "member" : "members")  "
+        return "\(isReconnecting.load(ordering: .relaxed) ? "reconnecting  " : "")"
+            + "\(users.count + 1) \(users.isEmpty ? "member" : "members")  "
             + "\(Text.decimal(ownRate.note(sent), 1)) fps sent  "
             + (others.isEmpty ? "no other members" : others.joined(separator: "  "))
     }
 }
 
-/// The lines of standard input as messages and commands.
-private final class Console: Sendable {
-    private let task: Task<Void, Never>
-
-    init(_ participation: Participation) {
+extension Participation {
+    /// Takes the lines of standard input as messages and commands until the task is cancelled.
+    func obeyConsole() -> Task<Void, Never> {
         let (lines, line) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(256))
         // A background process cannot read the terminal: a process that tries is stopped, unless it
         // ignores the signal. Reading cannot be cancelled; the thread lives as long as the process.
@@ -273,26 +263,23 @@ private final class Console: Sendable {
             while let text = readLine() { line.yield(text) }
             line.finish()
         }
-        task = Task { for await line in lines { await Self.obey(line, participation) } }
+        return Task { for await line in lines { await obey(line) } }
     }
 
-    private static func obey(_ line: String, _ participation: Participation) async {
-        let engine = participation.engine
+    private func obey(_ line: String) async {
         do {
             switch line {
             case "": break
             case "/mute", "/unmute":
                 engine.muteLocalAudio(line == "/mute")
                 try await engine.muteLocalVideo(line == "/mute")
-            case "/leave": participation.end.note(.interrupt)
+            case "/leave": end.note(.interrupt)
             default: try await engine.sendMessage(ChannelMessage(Array(line.utf8)))
             }
         } catch {
             Terminal.say("\(error)")
         }
     }
-
-    func end() { task.cancel() }
 }
 
 extension BridgeReport {

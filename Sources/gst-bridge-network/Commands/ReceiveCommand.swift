@@ -65,7 +65,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         let reception = Reception(engine, outputs: outputs, directory: directory)
         let end = EndOfServing()
         let events = engine.events
-        let watching = Task { await reception.follow(events, end) }
+        let watching = Task { for await event in events { await reception.handle(event, end) } }
         let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
             await server.respond(to: $0, body: $1)
         }

@@ -74,7 +74,7 @@ struct ShareCommand: AsyncParsableCommand {
             let final = try await engine.leaveChannel()
             if reason.failure == nil { statistics = final }
         } catch {
-            if reason.failure == nil { reason = .failure(error) }
+            if reason.failure == nil { reason = (.error, error) }
         }
         await listener.close()
         await engine.shutDown()
@@ -93,7 +93,7 @@ struct ShareCommand: AsyncParsableCommand {
         return Task {
             for await event in events {
                 switch event {
-                case .disconnected(let error): end.note(.failure(error))
+                case .disconnected(let error): end.fail(error)
                 case .warning(let text): Terminal.say("warning: \(text)")
                 default: end.note(event)
                 }

@@ -72,11 +72,6 @@ actor Reception {
         return name
     }
 
-    /// Follows the engine's events until it is shut down.
-    func follow(_ events: EngineEvents, _ end: EndOfServing) async {
-        for await event in events { handle(event, end) }
-    }
-
     /// Handles one event of the engine.
     func handle(_ event: EngineEvent, _ end: EndOfServing) {
         switch event {
@@ -90,7 +85,7 @@ actor Reception {
             Terminal.say(
                 "\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
-        case .disconnected(let error): end.note(.failure(error))
+        case .disconnected(let error): end.fail(error)
         case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
             outcome.hasFailed = true
             Terminal.say("\(error)")
@@ -127,7 +122,8 @@ actor Reception {
                 configuration.audio = AudioEncoding()
                 configuration.whenExists = .number
                 let recorder = try Recorder(directory.path(for: user), configuration: configuration)
-                tell(recorder.events)
+                let news = recorder.events
+                Task { for await event in news { RecordingNews.tell(event) } }
                 entry.recorder = recorder
                 // Started first, so that the first keyframe is in the file.
                 try recorder.start()
@@ -148,10 +144,6 @@ actor Reception {
         entries[user] = entry
     }
 
-    private func tell(_ events: AsyncStream<RecorderEvent>) {
-        Task { for await event in events { RecordingNews.tell(event) } }
-    }
-
     private func finish(_ user: UserID) async {
         guard let entry = entries.removeValue(forKey: user) else { return }
         for id in entry.renderers { try? await engine.removeVideoRenderer(id) }
@@ -161,10 +153,7 @@ actor Reception {
         do throws(PipelineError) {
             let report = try await recorder.stop()
             outcome.files += report.files
-            if let failure = report.failure {
-                outcome.hasFailed = true
-                Terminal.complain(failure)
-            }
+            if let failure = report.failure { throw failure }
         } catch {
             outcome.hasFailed = true
             Terminal.complain(error)

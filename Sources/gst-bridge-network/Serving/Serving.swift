@@ -4,38 +4,24 @@ import MediaBridge
 
 /// The first reason to end a command that serves.
 final class EndOfServing: Sendable {
-    enum Reason: Sendable {
-        case endOfStream, duration, interrupt
-        case failure(any Error)
+    /// The end in the report, and the error if it is a failure.
+    typealias Reason = (end: BridgeReport.End, failure: (any Error)?)
 
-        /// The end in the report.
-        var end: BridgeReport.End {
-            switch self {
-            case .endOfStream: .eos
-            case .duration: .duration
-            case .interrupt: .interrupt
-            case .failure: .error
-            }
-        }
-
-        var failure: (any Error)? {
-            if case .failure(let error) = self { return error }
-            return nil
-        }
-    }
     private let reasons: AsyncStream<Reason>
     private let reason: AsyncStream<Reason>.Continuation
 
     init() { (reasons, reason) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1)) }
 
-    func note(_ reason: Reason) { self.reason.yield(reason) }
+    func note(_ end: BridgeReport.End) { reason.yield((end, nil)) }
+
+    func fail(_ error: any Error) { reason.yield((.error, error)) }
 
     /// Handles an event of the capture that the command sends. Other events are ignored.
     func note(_ event: EngineEvent) {
         switch event {
-        case .sourceEnded: note(.endOfStream)
+        case .sourceEnded: note(.eos)
         case .sourceFailed(_, let error), .publicationChanged(_, .failed(let error)):
-            note(.failure(error))
+            fail(error)
         case .sourceStalled(_, let time):
             Terminal.say("the capture has delivered nothing for \(time)")
         case .audioSourceFailed(let error), .audioPublicationFailed(let error):
@@ -64,7 +50,7 @@ final class EndOfServing: Sendable {
                 return reason
             }
         } catch {
-            return .failure(error)
+            return (.error, error)
         }
     }
 
@@ -72,14 +58,14 @@ final class EndOfServing: Sendable {
     ///
     /// - Parameter limit: The timeout, which is also a reason; `nil` for none.
     func wait(atMost limit: Duration?) async -> Reason {
-        let timer = Task { [reason] in
+        let timer = Task {
             guard let limit else { return }
             try await Task.sleep(for: limit)
-            reason.yield(.duration)
+            note(.duration)
         }
         defer { timer.cancel() }
         for await reason in reasons { return reason }
-        return .interrupt
+        return (.interrupt, nil)
     }
 }
 
