@@ -13,7 +13,7 @@ extension UnsafeMutablePointer {
 
 extension String {
     /// Copies a string that GLib allocated, and frees it; `nil` for a null pointer.
-    init?(adopting text: UnsafeMutablePointer<gchar>?) {
+    package init?(adopting text: UnsafeMutablePointer<gchar>?) {
         guard let text else { return nil }
         defer { g_free(text) }
         self.init(cString: text)

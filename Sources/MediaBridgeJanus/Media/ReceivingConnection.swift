@@ -60,7 +60,10 @@ struct ReceivingConnection: Sendable {
         onConnection(connection)
         let result: (any Error)?
         do {
-            let sends = try await start(connection, handle, offer, mid)
+            let answer = try await connection.answer(offer)
+            let sends = media.wantsVideo
+            if !sends { await setSending(false, mid, handle) }
+            _ = try await handle.request(["request": "start"], jsep: (type: "answer", sdp: answer))
             try await serve(connection, signals, handle, (mid, sends), onConnected)
             result = nil
         } catch {
@@ -88,17 +91,6 @@ struct ReceivingConnection: Sendable {
         return (DescriptionText.withoutUnusedFeedback(jsep.sdp), videoMid)
     }
 
-    /// - Returns: Whether the server sends video.
-    private func start(
-        _ connection: PeerConnection, _ handle: JanusHandle, _ offer: String, _ videoMid: String?
-    ) async throws -> Bool {
-        let answer = try await connection.answer(offer)
-        let wantsVideo = media.wantsVideo
-        if !wantsVideo { await setSending(false, videoMid, handle) }
-        _ = try await handle.request(["request": "start"], jsep: (type: "answer", sdp: answer))
-        return wantsVideo
-    }
-
     /// Asks the server to send video or not. Waits for the answer, because Janus may handle a later
     /// request first.
     private func setSending(_ isSending: Bool, _ videoMid: String?, _ handle: JanusHandle) async {
@@ -122,8 +114,8 @@ struct ReceivingConnection: Sendable {
             case .state(.failed(let error)): throw error
             case .state(.closed):
                 throw ReconnectReason.broken("the Janus server closed the connection")
-            case .state: break
             case .hungUp(let reason): throw ReconnectReason.broken(reason)
+            case .state: break
             case .changed:
                 let wantsVideo = media.wantsVideo
                 guard wantsVideo != sends else { continue }

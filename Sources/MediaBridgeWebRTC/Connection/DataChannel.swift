@@ -8,9 +8,8 @@ internal import Synchronization
 ///
 /// Thread: any.
 final class DataChannel: Sendable {
-    /// Sendable: the object is thread-safe, and the pointer never changes.
-    private struct Handle: @unchecked Sendable { let pointer: UnsafeMutablePointer<GObject> }
-    private let handle: Handle
+    /// Safe, because the object is thread-safe, and the pointer never changes.
+    private nonisolated(unsafe) let pointer: UnsafeMutablePointer<GObject>
     private let waiting = Atomic<Int>(0)
     /// The maximum number of bytes of messages that wait to be sent.
     private static let mostWaitingBytes = 4_000_000
@@ -21,11 +20,9 @@ final class DataChannel: Sendable {
     /// The value of `ready-state` of an open channel.
     private static let open: Int32 = 2
 
-    fileprivate init(adopting pointer: UnsafeMutablePointer<GObject>) {
-        handle = Handle(pointer: pointer)
-    }
+    fileprivate init(adopting pointer: UnsafeMutablePointer<GObject>) { self.pointer = pointer }
 
-    deinit { g_object_unref(handle.pointer) }
+    deinit { g_object_unref(pointer) }
 
     /// Reports the peer's messages to the observer.
     func begin(_ events: PeerEvents) {
@@ -34,12 +31,12 @@ final class DataChannel: Sendable {
             self?.received(message, events)
         }
         mb_channel_on_text(
-            handle.pointer,
+            pointer,
             { _, text, context in
                 Listener.call(context, ChannelMessage(text.map { String(cString: $0) } ?? ""))
             }, Listener.context(receive), SignalRelease.function)
         mb_channel_on_bytes(
-            handle.pointer,
+            pointer,
             { _, bytes, context in
                 var size: gsize = 0
                 let start = bytes.flatMap { g_bytes_get_data($0, &size) }
@@ -63,12 +60,12 @@ final class DataChannel: Sendable {
     ///
     /// - Returns: False if the channel is not open, if its queue is full, or if the message is too long.
     func send(_ message: ChannelMessage) -> Bool {
-        guard mb_get_enum(handle.pointer, "ready-state") == Self.open,
+        guard mb_get_enum(pointer, "ready-state") == Self.open,
             message.bytes.count <= ChannelMessage.maximumSize,
-            mb_channel_waiting(handle.pointer) < Self.mostWaitingBytes,
+            mb_channel_waiting(pointer) < Self.mostWaitingBytes,
             let bytes = g_bytes_new(message.bytes, gsize(message.bytes.count))
         else { return false }
-        mb_channel_send_bytes(handle.pointer, bytes)
+        mb_channel_send_bytes(pointer, bytes)
         g_bytes_unref(bytes)
         return true
     }

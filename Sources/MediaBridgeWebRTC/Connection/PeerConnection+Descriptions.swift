@@ -245,7 +245,7 @@ extension PeerConnection {
         for candidate in early {
             link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))
         }
-        link.bin.onPeerClosing { [events] in events.closedByPeer() }
+        link.bin.onPeerClosing { [events] in events.changed(to: .closed) }
     }
 
     /// Starts the media. Thread: that of the events.

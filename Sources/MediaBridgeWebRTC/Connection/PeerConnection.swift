@@ -255,10 +255,7 @@ extension PeerConnection {
         let (senders, receiver, monitor, link) = parts.withLock {
             ($0.senders, $0.receiver, $0.monitor, $0.link)
         }
-        var statistics = PeerStatistics()
-        if let receiver {
-            for kind in [MediaKind.video, .audio] { statistics[kind] = receiver.counts(of: kind) }
-        }
+        var statistics = receiver?.counts ?? PeerStatistics()
         for (kind, sender) in senders { statistics[kind] = sender.counts }
         monitor?.add(to: &statistics, senders, in: link)
         return statistics

@@ -77,7 +77,8 @@ final class PeerEvents: Sendable {
         queue.async { [self] in if let observer { body(observer) } }
     }
 
-    /// Handles a state of webrtcbin. Thread: one of GStreamer.
+    /// Handles a state of webrtcbin; `closed` also stands for an end by the peer. Thread: one of
+    /// GStreamer.
     func changed(to state: WebRTCBin.ConnectionState) {
         queue.async { [self] in
             switch state {
@@ -101,9 +102,6 @@ final class PeerEvents: Sendable {
 
     /// Ends the connection with an error. Thread: any.
     func failed(_ error: PipelineError) { queue.async { [self] in finish(.failed(error)) } }
-
-    /// Ends the connection because the peer has closed it. Thread: any.
-    func closedByPeer() { queue.async { [self] in finish(.closed) } }
 
     /// Ends the connection because its data channels were aborted: the peer has closed it, unless
     /// it was already silent. Thread: any.

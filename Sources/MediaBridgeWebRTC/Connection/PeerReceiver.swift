@@ -162,8 +162,6 @@ final class PeerReceiver: Sendable {
         }
     }
 
-    /// Returns the counts of a stream.
-    func counts(of kind: MediaKind) -> PeerStatistics.Stream {
-        state.withLock { $0.counts[kind] }
-    }
+    /// The counts so far.
+    var counts: PeerStatistics { state.withLock { $0.counts } }
 }

@@ -37,10 +37,7 @@ final class WebRTCBin: Sendable {
             mb_webrtc_create(element.pointer, action, promise)
             return true
         } read: { promise in
-            mb_promise_description(promise, kind.rawValue).map { text in
-                defer { g_free(text) }
-                return String(cString: text)
-            }
+            String(adopting: mb_promise_description(promise, kind.rawValue))
         }
         guard let text else {
             throw PipelineError(
@@ -64,11 +61,7 @@ final class WebRTCBin: Sendable {
 
     /// The description of this side, with the candidates that have been gathered; `nil` if it is not set.
     var localDescription: String? {
-        guard let text = mb_webrtc_description(element.pointer, "local-description") else {
-            return nil
-        }
-        defer { g_free(text) }
-        return String(cString: text)
+        String(adopting: mb_webrtc_description(element.pointer, "local-description"))
     }
 
     /// How long webrtcbin may take to create or set a description.
@@ -92,16 +85,14 @@ final class WebRTCBin: Sendable {
                 if let promise { Reply.call(context, promise) }
             },
             Reply.context { promise in
-                guard let failure = mb_promise_failure(promise) else {
+                guard let failure = String(adopting: mb_promise_failure(promise)) else {
                     result.resume(.success(read(promise)))
                     return
                 }
-                defer { g_free(failure) }
                 result.resume(
                     .failure(
                         PipelineError(
-                            .streamFailed, element: path,
-                            message: "\(action): \(String(cString: failure))")))
+                            .streamFailed, element: path, message: "\(action): \(failure)")))
             }, { if let context = $0 { Unmanaged<AnyObject>.fromOpaque(context).release() } })
         if let promise {
             if !ask(promise) {

@@ -14,7 +14,7 @@ extension BridgePlan {
         decodingCaptures decodesCaptures: Bool = true
     ) async throws(PipelineError) {
         for index in captures.indices {
-            guard let address = try Address.read(captures[index].text, scheme: "whep") else {
+            guard let address = try Address(captures[index].text, scheme: "whep") else {
                 continue
             }
             try refuseIfUntrusted(captures[index].text)
@@ -23,7 +23,7 @@ extension BridgePlan {
             captures[index].text = text
         }
         for output in outputs {
-            guard let address = try Address.read(output.text, scheme: "whip") else { continue }
+            guard let address = try Address(output.text, scheme: "whip") else { continue }
             try refuseIfUntrusted(output.text)
             destinations.append(
                 Destination(name: output.name, try WHIPSink(address.url, token: address.token)))
@@ -43,23 +43,17 @@ extension BridgePlan {
         let token: String?
 
         /// - Returns: `nil` for a string.
-        static func read(_ text: String, scheme: String) throws(PipelineError) -> Address? {
+        init?(_ text: String, scheme: String) throws(PipelineError) {
             guard BridgePlan.isAddress(text, scheme: scheme) else { return nil }
-            guard let address = Address(text, scheme: scheme) else {
+            // Values of a pipeline file's variables may stand in quotes.
+            var words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
+            if let first = words.first { words[0] = first.dropFirst(scheme.count + 1) }
+            words.removeAll(where: \.isEmpty)
+            guard (1...2).contains(words.count) else {
                 throw PipelineError(
                     .badValue, message: "not a \(scheme.uppercased()) address: \(text)",
                     advice: "\(scheme):URL, or \(scheme):URL TOKEN")
             }
-            return address
-        }
-
-        private init?(_ text: String, scheme: String) {
-            // Values of a pipeline file's variables may stand in quotes.
-            var words = text.filter { $0 != "\"" }.split { $0 == " " || $0.isNewline }
-            guard let first = words.first, first.hasPrefix("\(scheme):") else { return nil }
-            words[0] = first.dropFirst(scheme.count + 1)
-            words.removeAll(where: \.isEmpty)
-            guard (1...2).contains(words.count) else { return nil }
             func value(_ property: String, _ place: Int) -> String? {
                 if let word = words.first(where: { $0.hasPrefix("\(property)=") }) {
                     return String(word.dropFirst(property.count + 1))

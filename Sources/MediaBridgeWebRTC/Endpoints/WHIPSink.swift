@@ -41,8 +41,6 @@ public final class WHIPSink: VideoSink, Sendable {
         var isOpen = false
         var hasVideo = true
         var hasAudio = true
-        /// The codec of the session; `nil` before the first frame.
-        var codec: VideoCodec?
         var publisher: MediaPublisher?
         var link: WHIPLink?
         var failure: PipelineError?
@@ -98,7 +96,7 @@ public final class WHIPSink: VideoSink, Sendable {
     /// Opens the sink: it now accepts media.
     public func shouldStart() throws {
         state.withLock { state in
-            (state.isOpen, state.failure, state.codec, state.pace) = (true, nil, nil, nil)
+            (state.isOpen, state.failure, state.pace) = (true, nil, nil)
             (state.order, state.sentUnits) = (PictureOrder(), 0)
             // The counts of the last run end here.
             state.publisher = nil
@@ -143,21 +141,18 @@ public final class WHIPSink: VideoSink, Sendable {
                     PipelineError(.failed, message: "the media cannot be encoded: \(error)"))
             }
             state.publisher = fresh
-            state.codec = codec ?? configuration.video.codec ?? .h264
             return (fresh, true)
         }
         if isNew, let publisher {
             // Encoded frames cannot change their codec, and a codec chosen by the caller is kept.
-            let isFixed = codec != nil || configuration.video.codec != nil
-            connect(publisher, others: isFixed ? [] : [.vp8])
+            let fixed = codec ?? configuration.video.codec
+            connect(publisher, fixed ?? .h264, others: fixed == nil ? [.vp8] : [])
         }
         return publisher
     }
 
-    private func connect(_ publisher: MediaPublisher, others: [VideoCodec]) {
-        let (codec, hasVideo, hasAudio) = state.withLock {
-            ($0.codec ?? .h264, $0.hasVideo, $0.hasAudio)
-        }
+    private func connect(_ publisher: MediaPublisher, _ codec: VideoCodec, others: [VideoCodec]) {
+        let (hasVideo, hasAudio) = state.withLock { ($0.hasVideo, $0.hasAudio) }
         let link = WHIPLink(
             client, hasVideo ? codec : nil, others: others, hasAudio: hasAudio,
             configuration.connection, publisher

@@ -46,30 +46,21 @@ package struct AccessRules: Sendable {
         throw RequestRefusal(.forbidden, "pages from this origin cannot use this server")
     }
 
-    /// Checks the token.
+    /// Checks the token. The time this takes does not depend on how much of the token is correct.
     func authorize(_ request: HTTPRequest) throws(RequestRefusal) {
         guard let token else { return }
-        guard Self.matches(token, request.headerFields[.authorization]) else { throw .noToken }
-    }
-
-    /// Returns whether a header contains the token. The time this takes does not depend on how much
-    /// of the token is correct.
-    ///
-    /// - Parameters:
-    ///   - token: The correct token.
-    ///   - authorization: The value of `Authorization`; `nil` if there is none.
-    private static func matches(_ token: String, _ authorization: String?) -> Bool {
-        guard let authorization else { return false }
-        let parts = authorization.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-        let (right, given) = (Array(token.utf8), Array(parts[1].utf8))
-        guard !right.isEmpty else { return false }
+        let parts = (request.headerFields[.authorization] ?? "").split(
+            separator: " ", maxSplits: 1)
+        let right = Array(token.utf8)
+        guard parts.count == 2, parts[0].lowercased() == "bearer", !right.isEmpty else {
+            throw .noToken
+        }
         // Every byte of the given token is compared, even after a mismatch.
-        var difference = right.count ^ given.count
-        for (index, byte) in given.enumerated() {
+        var difference = right.count ^ parts[1].utf8.count
+        for (index, byte) in parts[1].utf8.enumerated() {
             difference |= Int(byte ^ right[index % right.count])
         }
-        return difference == 0
+        if difference != 0 { throw .noToken }
     }
 
     /// The value of `Access-Control-Allow-Origin`; `nil` if pages of others may not read the response.

@@ -44,7 +44,7 @@ final class PeerSession: PeerConnectionObserver {
         var limit: VideoLimit?
         /// Which of the sender's streams were announced to the engine; `nil` before the
         /// announcement.
-        var announced: (video: Bool, audio: Bool)?
+        var announced: [ChannelStream]?
         /// Whether the engine wants the sender's video.
         var isWanted = true
         var waitingMessages = 0

@@ -80,8 +80,8 @@ extension ServedChannel {
     /// Updates whether there are viewers, and their combined limit.
     func updateViewers(of video: SharedVideo) {
         let present = sessions(.viewer).filter { !$0.isOver }
-        video.setHasViewers(!present.isEmpty)
-        video.setLimit(SharedLimit.combined(present.compactMap { $0.state.withLock { $0.limit } }))
+        let limits = present.compactMap { $0.state.withLock { $0.limit } }
+        video.update(hasViewers: !present.isEmpty, SharedLimit.combined(limits))
     }
 }
 
@@ -97,7 +97,9 @@ extension ServedChannel {
         guard session.kind == .sender, session.state.withLock({ $0.announced == nil }),
             let peer = session.peer
         else { return }
-        let streams = (video: peer.videoCodec != nil, audio: peer.audioCodec != nil)
+        let streams: [ChannelStream] =
+            (peer.videoCodec == nil ? [] : [.video(.main)])
+            + (peer.audioCodec == nil ? [] : [.audio])
         let user = session.user
         // Queued under the lock, so that no frame is delivered first.
         session.state.withLock { state in
@@ -105,8 +107,7 @@ extension ServedChannel {
             state.announced = streams
             queue.post { receiver in
                 receiver.handle(.joined(user))
-                if streams.video { receiver.handle(.published(.video(.main), by: user)) }
-                if streams.audio { receiver.handle(.published(.audio, by: user)) }
+                for stream in streams { receiver.handle(.published(stream, by: user)) }
             }
         }
     }
@@ -116,8 +117,7 @@ extension ServedChannel {
         guard let streams = session.state.withLock({ $0.announced }) else { return }
         let user = session.user
         queue.post { receiver in
-            if streams.video { receiver.handle(.unpublished(.video(.main), by: user)) }
-            if streams.audio { receiver.handle(.unpublished(.audio, by: user)) }
+            for stream in streams { receiver.handle(.unpublished(stream, by: user)) }
             receiver.handle(.left(user, reason))
         }
     }

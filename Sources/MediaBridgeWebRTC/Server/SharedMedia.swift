@@ -125,13 +125,10 @@ final class SharedVideo: ChannelPublication {
         post(state.withLock { $0.feedback }) { $0.keyFrameNeeded() }
     }
 
-    /// Sets whether there are viewers.
-    func setHasViewers(_ hasViewers: Bool) {
+    /// Sets whether there are viewers, and their combined limit.
+    func update(hasViewers: Bool, _ limit: VideoLimit) {
         state.withLock { $0.hasViewers = hasViewers }
         reportState()
-    }
-
-    func setLimit(_ limit: VideoLimit) {
         state.withLock { state in
             guard SharedLimit.isNews(limit, after: state.limit) else { return }
             state.limit = limit

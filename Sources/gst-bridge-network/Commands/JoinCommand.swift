@@ -201,7 +201,7 @@ private final class Participation: Sendable {
         return Task {
             for await event in events {
                 note(event)
-                await reception.handle(event, end)
+                await reception.handle(event)
             }
         }
     }

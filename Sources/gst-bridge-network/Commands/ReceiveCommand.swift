@@ -65,7 +65,12 @@ struct ReceiveCommand: AsyncParsableCommand {
         let reception = Reception(engine, outputs: outputs, directory: directory)
         let end = EndOfServing()
         let events = engine.events
-        let watching = Task { for await event in events { await reception.handle(event, end) } }
+        let watching = Task {
+            for await event in events {
+                end.note(event)
+                await reception.handle(event)
+            }
+        }
         let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
             await server.respond(to: $0, body: $1)
         }

@@ -54,7 +54,8 @@ struct ShareCommand: AsyncParsableCommand {
         let server = WebRTCServer(settings)
         let engine = MediaEngine(transport: server)
         let end = EndOfServing()
-        let watching = watch(engine, end)
+        let events = engine.events
+        let watching = Task { for await event in events { end.note(event) } }
         let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
             await server.respond(to: $0, body: $1)
         }
@@ -85,20 +86,6 @@ struct ShareCommand: AsyncParsableCommand {
         report.captures = ["video": .init(track?.balance ?? FrameBalance())]
         report.outputs = ["viewers": .init(last.channel?.outgoing ?? last.outgoing)]
         try options.connection.report.print(report, after: reason.failure)
-    }
-
-    /// Follows the engine's events until it is shut down.
-    private func watch(_ engine: MediaEngine, _ end: EndOfServing) -> Task<Void, Never> {
-        let events = engine.events
-        return Task {
-            for await event in events {
-                switch event {
-                case .disconnected(let error): end.fail(error)
-                case .warning(let text): Terminal.say("warning: \(text)")
-                default: end.note(event)
-                }
-            }
-        }
     }
 
     private static func line(

@@ -73,7 +73,7 @@ actor Reception {
     }
 
     /// Handles one event of the engine.
-    func handle(_ event: EngineEvent, _ end: EndOfServing) {
+    func handle(_ event: EngineEvent) {
         switch event {
         case .userJoined(let user):
             Terminal.say("\(user) has \(beginning == .joining ? "started sending" : "joined")")
@@ -85,11 +85,9 @@ actor Reception {
             Terminal.say(
                 "\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
-        case .disconnected(let error): end.fail(error)
         case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
             outcome.hasFailed = true
             Terminal.say("\(error)")
-        case .warning(let text): Terminal.say("warning: \(text)")
         default: break
         }
     }

@@ -16,9 +16,12 @@ final class EndOfServing: Sendable {
 
     func fail(_ error: any Error) { reason.yield((.error, error)) }
 
-    /// Handles an event of the capture that the command sends. Other events are ignored.
+    /// Handles an event of the engine, or of the capture that the command sends. Other events are
+    /// ignored.
     func note(_ event: EngineEvent) {
         switch event {
+        case .disconnected(let error): fail(error)
+        case .warning(let text): Terminal.say("warning: \(text)")
         case .sourceEnded: note(.eos)
         case .sourceFailed(_, let error), .publicationChanged(_, .failed(let error)):
             fail(error)
