@@ -247,7 +247,6 @@ struct ConnectionTable<ID: Hashable> {
         self.limitPerAddress = limitPerAddress
     }
 
-    /// Adds an idle connection.
     mutating func admit(_ id: ID, from origin: Origin) -> Admission {
         let neighbours = origin == .local ? [:] : entries.filter { $0.value.origin == origin }
         let candidates: [ID: Entry]
@@ -271,7 +270,6 @@ struct ConnectionTable<ID: Hashable> {
         setIdle(true, id)
     }
 
-    /// Marks a connection as idle or busy.
     mutating func setIdle(_ isIdle: Bool, _ id: ID) {
         time += 1
         entries[id]?.idleSince = isIdle ? time : nil

@@ -69,7 +69,6 @@ package final class WebSocketRelay: Sendable {
             }
     }
 
-    /// The text of a request as received.
     private static func text(of head: HTTPRequestHead) -> String {
         let fields = head.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
         return "GET \(head.uri) HTTP/1.1\r\n\(fields)\r\n"

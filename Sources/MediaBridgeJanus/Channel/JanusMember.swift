@@ -144,7 +144,6 @@ actor JanusMember {
         pumpOutbox()
     }
 
-    /// Ends the membership because of an error.
     func finish(_ error: EngineError) {
         guard phase != .over else { return }
         queue.seal(with: error)
@@ -230,7 +229,6 @@ actor JanusMember {
         }
     }
 
-    /// Handles an event of the room.
     private func handle(_ data: VideoRoomData, _ live: Live) {
         switch data.videoroom {
         case "joined":

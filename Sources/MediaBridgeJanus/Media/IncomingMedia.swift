@@ -30,7 +30,6 @@ final class IncomingMedia: PeerConnectionObserver {
         withExtendedLifetime(before) {}
     }
 
-    /// Whether the video is wanted.
     var wantsVideo: Bool { state.withLock { $0.video != nil } }
 
     func setConnection(_ connection: PeerConnection?) {

@@ -21,11 +21,9 @@ final class OutgoingMedia: PeerConnectionObserver {
         var publications: [MediaKind: Publication] = [:]
         var connection: PeerConnection?
         var isConnected = false
-        /// Whether a connection was ever established.
         var hasWorked = false
         /// The codec of the latest video frame; `nil` before the first one.
         var codec: VideoCodec?
-        /// The video codecs that the room has refused.
         var refused: Set<VideoCodec> = []
         /// Why sending has stopped; `nil` while it has not.
         var failure: EngineError?
@@ -104,7 +102,6 @@ final class OutgoingMedia: PeerConnectionObserver {
         if before != nil || codec != .h264 { onChange() }
     }
 
-    /// The video codecs that the room has refused.
     var refusedCodecs: Set<VideoCodec> { state.withLock { $0.refused } }
 
     /// Notes that the room does not accept a codec.
@@ -150,7 +147,6 @@ final class OutgoingMedia: PeerConnectionObserver {
         tellState()
     }
 
-    /// Sets whether media flows.
     func setConnected(_ isConnected: Bool) {
         let isNew = state.withLock { state in
             defer { state.isConnected = isConnected && state.connection != nil }
@@ -308,7 +304,6 @@ final class OutgoingMedia: PeerConnectionObserver {
     }
 }
 
-/// The publication of a stream in a room.
 final class JanusPublication: ChannelPublication {
     private let media: OutgoingMedia
     private let kind: MediaKind

@@ -12,7 +12,6 @@ struct SendingConnection: Sendable {
     let media: OutgoingMedia
     let configuration: PeerConnection.Configuration
     let reconnection: RestartPolicy
-    /// Whether the connection also carries audio.
     let hasAudio: Bool
     /// Returns the handle that publishes; called for each connection.
     let attach: @Sendable () async throws(JanusFailure) -> JanusHandle

@@ -96,7 +96,7 @@ struct Directory: Sendable {
             for (stream, state) in [
                 (ChannelStream.video(id.track), feed.video), (.audio, feed.audio),
             ] {
-                guard let state, state.isAnnounced, stream != .audio || id.track == .main else {
+                guard let state, state.mode != .off, stream != .audio || id.track == .main else {
                     continue
                 }
                 streams[stream] = state.mode == .muted
@@ -128,7 +128,6 @@ extension ChannelStream {
 
 /// The streams that a participant publishes through one connection, as reported by the server.
 struct Feed: Hashable, Sendable {
-    /// One stream of the feed.
     struct Stream: Hashable, Sendable {
         /// Whether the stream is announced, and whether it carries media. It is the stream's
         /// description, which clients without this library leave empty.
@@ -140,8 +139,6 @@ struct Feed: Hashable, Sendable {
         }
         let mid: String
         let mode: Mode
-
-        var isAnnounced: Bool { mode != .off }
     }
     /// The first video stream.
     var video: Stream?
@@ -173,7 +170,6 @@ struct FeedID: Hashable, Sendable, CustomStringConvertible {
         self.track = track
     }
 
-    /// Reads the ID of a participant.
     init(_ text: String) {
         guard let mark = text.ranges(of: Self.mark).last, mark.lowerBound > text.startIndex,
             let number = Int(text[mark.upperBound...]), number > 0,

@@ -12,7 +12,6 @@ struct JanusMessage: Decodable, Sendable {
     struct Plugin: Decodable, Sendable {
         let data: VideoRoomData?
     }
-    /// A session description.
     struct Description: Decodable, Sendable {
         let type: String
         let sdp: String
@@ -49,7 +48,6 @@ struct JanusMessage: Decodable, Sendable {
 
 /// The VideoRoom plugin's data in a message.
 struct VideoRoomData: Decodable, Sendable {
-    /// A participant of the room.
     struct Participant: Decodable, Sendable {
         let id: String
         /// What the participant publishes; `nil` if the message does not include it.

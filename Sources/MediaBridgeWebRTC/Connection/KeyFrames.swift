@@ -193,14 +193,11 @@ struct KeyPictureGate {
             return [
                 Unit(
                     type: header & 0x1f, isBeginning: header & 0x80 != 0,
-                    isEnd: header & 0x40 != 0, next: payload.count > 2 ? payload[2] : nil)
+                    isEnd: header & 0x40 != 0, next: payload.dropFirst(2).first)
             ]
         case let type:
-            return [
-                Unit(
-                    type: type, isBeginning: true, isEnd: true,
-                    next: payload.count > 1 ? payload[1] : nil)
-            ]
+            let next = payload.dropFirst().first
+            return [Unit(type: type, isBeginning: true, isEnd: true, next: next)]
         }
     }
 }

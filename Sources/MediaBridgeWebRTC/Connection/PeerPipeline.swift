@@ -126,7 +126,7 @@ final class PeerPipeline: Sendable {
 extension PeerPipeline {
     /// Adds the counts of the jitter buffers: packets that arrived, were lost, or were retransmitted.
     func addArrival(to statistics: inout PeerStatistics) {
-        for (buffer, kind) in jitterBuffers(sources.withLock { $0 }) {
+        for (buffer, kind) in jitterBuffers {
             guard let arrival = buffer.jitterBufferStatistics else { continue }
             statistics[kind].packets += arrival.pushed
             statistics[kind].lost += arrival.lost
@@ -137,7 +137,7 @@ extension PeerPipeline {
 
     /// The number of received video packets.
     var videoPackets: Int {
-        jitterBuffers(sources.withLock { $0 }).reduce(0) { sum, next in
+        jitterBuffers.reduce(0) { sum, next in
             next.1 == .video ? sum + (next.0.jitterBufferStatistics?.pushed ?? 0) : sum
         }
     }
@@ -166,18 +166,18 @@ extension PeerPipeline {
     /// Registers the kind of media of a source. Only the lost packets of video are requested again: in a bundle,
     /// webrtcbin applies the setting of one source to all of them.
     func note(source: UInt32, sends kind: MediaKind) {
-        let kinds = sources.withLock { sources in
-            sources[source] = kind
-            return sources
-        }
-        for (buffer, kind) in jitterBuffers(kinds) {
+        sources.withLock { $0[source] = kind }
+        for (buffer, kind) in jitterBuffers {
             buffer.set("do-retransmission", kind == .video ? "true" : "false")
             if kind == .audio { buffer.set("max-ts-offset-adjustment", Self.soundCorrection) }
         }
     }
 
-    private func jitterBuffers(_ kinds: [UInt32: MediaKind]) -> [(Element, MediaKind)] {
-        pipeline.elements.filter { $0.factoryName == "rtpjitterbuffer" }.compactMap { buffer in
+    /// The jitter buffers of the known sources.
+    private var jitterBuffers: [(Element, MediaKind)] {
+        let kinds = sources.withLock { $0 }
+        return pipeline.elements.filter { $0.factoryName == "rtpjitterbuffer" }.compactMap {
+            buffer in
             let source = buffer.pad("sink")?.packetSource
             return source.flatMap { kinds[$0] }.map { (buffer, $0) }
         }

@@ -159,12 +159,7 @@ final class WebRTCBin: Sendable {
     // MARK: State
 
     enum ConnectionState: Int32, Sendable {
-        case new = 0
-        case connecting = 1
-        case connected = 2
-        case disconnected = 3
-        case failed = 4
-        case closed = 5
+        case new, connecting, connected, disconnected, failed, closed
     }
 
     var connectionState: ConnectionState {

@@ -173,25 +173,19 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     // MARK: PeerConnectionObserver
 
     func stateChanged(_ now: PeerConnection.State) {
+        let reason: PipelineError
         switch now {
-        case .closed:
-            let (inputs, isPlaying) = state.withLock { state in
-                if !state.isPlaying {
-                    state.failure = PipelineError(
-                        .unreachable, message: "the server ended the session")
-                }
-                return (state.inputs.values.map { $0 }, state.isPlaying)
-            }
-            if isPlaying { inputs.forEach { $0.endOfStream() } }
-        case .failed(let error):
-            let isPlaying = state.withLock { state in
-                if !state.isPlaying { state.failure = error }
-                return state.isPlaying
-            }
-            if isPlaying { fail(error) }
+        case .closed: reason = PipelineError(.unreachable, message: "the server ended the session")
+        case .failed(let error): reason = error
         default: return
         }
-        let connection = state.withLock { $0.connection.take() }
+        let (inputs, isPlaying, connection) = state.withLock { state in
+            if !state.isPlaying { state.failure = reason }
+            return (Array(state.inputs.values), state.isPlaying, state.connection.take())
+        }
+        if isPlaying {
+            if now == .closed { inputs.forEach { $0.endOfStream() } } else { fail(reason) }
+        }
         if let connection { Task { await connection.close() } }
     }
 

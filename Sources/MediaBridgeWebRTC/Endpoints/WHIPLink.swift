@@ -132,7 +132,6 @@ final class WHIPLink: PeerConnectionObserver {
         settled.open()
     }
 
-    /// Ends the session.
     func end() async {
         let connection = state.withLock { state in
             state.isOver = true

@@ -30,19 +30,10 @@ package enum Page {
             page.replacing("{{\(file.0)}}\n", with: String(decoding: file.1, as: UTF8.self))
         }
         .replacing("{{asksForServers}}", with: "\(asksForServers)")
-        .replacing("{{title}}", with: escaped(title))
+        .replacing("{{title}}", with: title.map { entities[$0] ?? String($0) }.joined())
     }
 
-    private static func escaped(_ text: String) -> String {
-        text.map { character in
-            switch character {
-            case "&": "&amp;"
-            case "<": "&lt;"
-            case ">": "&gt;"
-            case "\"": "&quot;"
-            case "'": "&#39;"
-            default: String(character)
-            }
-        }.joined()
-    }
+    private static let entities: [Character: String] = [
+        "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
+    ]
 }

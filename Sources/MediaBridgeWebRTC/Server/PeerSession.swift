@@ -76,17 +76,6 @@ final class PeerSession: PeerConnectionObserver {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Sets the connection.
-    ///
-    /// - Returns: False if the session has already ended.
-    func set(_ peer: any MediaPeer) -> Bool {
-        state.withLock { state in
-            guard !state.isOver else { return false }
-            state.peer = peer
-            return true
-        }
-    }
-
     /// Adds candidates of the peer. Candidates beyond the limit are ignored.
     func add(_ candidates: [PeerConnection.Candidate]) {
         let (peer, room) = state.withLock { state in

@@ -192,27 +192,25 @@ extension ServedChannel {
         let media = try await media(for: kind)
         let session = try enter(kind, userFragment, name)
         do throws(RequestRefusal) {
-            return (session, try await answer(offer, media, session))
+            let peer = makePeer(kind.role, media, configuration.connection, session)
+            let isOver = session.state.withLock { state in
+                if !state.isOver { state.peer = peer }
+                return state.isOver
+            }
+            guard !isOver else {
+                await peer.close()
+                throw .over
+            }
+            let answer: String
+            do throws(PipelineError) { answer = try await peer.answer(offer) } catch {
+                throw RequestRefusal(error)
+            }
+            guard !session.isOver else { throw .over }
+            return (session, answer)
         } catch {
             await end(session, because: .dropped).value
             throw error
         }
-    }
-
-    private func answer(
-        _ offer: String, _ media: PeerConnection.Media, _ session: PeerSession
-    ) async throws(RequestRefusal) -> String {
-        let peer = makePeer(session.kind.role, media, configuration.connection, session)
-        guard session.set(peer) else {
-            await peer.close()
-            throw .over
-        }
-        let answer: String
-        do throws(PipelineError) { answer = try await peer.answer(offer) } catch {
-            throw RequestRefusal(error)
-        }
-        guard !session.isOver else { throw .over }
-        return answer
     }
 
     private func media(

@@ -37,7 +37,6 @@ extension WebRTCServer {
         return (response, bytes)
     }
 
-    /// A response and its body.
     private typealias Reply = (HTTPResponse, [UInt8])
 
     private func reply(
@@ -162,7 +161,6 @@ extension WebRTCServer {
         return userFragment
     }
 
-    /// The maximum number of m-lines in an offer.
     private static var maximumMedia: Int { 32 }
 
     private func patch(

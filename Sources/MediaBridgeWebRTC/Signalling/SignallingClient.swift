@@ -17,7 +17,6 @@ package struct SignallingClient: Sendable {
     /// The timeout for the end of a session.
     fileprivate var sessionTimeout: Duration { timeout / 2 }
 
-    /// The maximum number of redirects.
     private static let maximumRedirects = 5
 
     /// Creates a client.

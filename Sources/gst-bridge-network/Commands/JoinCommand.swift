@@ -126,8 +126,7 @@ struct JoinCommand: AsyncParsableCommand {
         let source = try capture.map { try PipelineVideoSource($0) }
         let transport = try JanusTransport(server: server, configuration: configuration)
         let engine = MediaEngine(transport: transport)
-        let reception = Reception(
-            engine, outputs: outputs, directory: directory, beginning: .sending)
+        let reception = Reception(engine, outputs: outputs, directory: directory, allSend: false)
         let participation = Participation(engine, reception, EndOfServing())
         let watching = participation.follow()
         let start = ContinuousClock.now

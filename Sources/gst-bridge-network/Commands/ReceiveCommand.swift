@@ -62,7 +62,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         settings.maximumSenders = senders
         let server = WebRTCServer(settings)
         let engine = MediaEngine(transport: server)
-        let reception = Reception(engine, outputs: outputs, directory: directory)
+        let reception = Reception(engine, outputs: outputs, directory: directory, allSend: true)
         let end = EndOfServing()
         let events = engine.events
         let watching = Task {

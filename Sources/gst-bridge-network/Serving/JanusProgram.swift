@@ -21,7 +21,6 @@ final class JanusProgram: Sendable {
     /// Printed when the WebSocket is listening.
     private static let readyText = "WebSockets thread started"
     private static let readyTimeout = Duration.seconds(10)
-    /// The timeout for stopping Janus.
     private static let endTimeout = Duration.seconds(5)
 
     init(_ settings: JanusSettings) { self.settings = settings }
@@ -165,8 +164,6 @@ struct JanusSettings {
     var secret: String?
     /// The STUN server; `nil` for none.
     var stunServer: (host: String, port: UInt16)?
-    /// The UDP ports for media.
-    static let mediaPorts = 20000...20999
 
     /// Writes the settings into a new directory that only this user can read, because they contain
     /// the secret.
@@ -239,7 +236,7 @@ struct JanusSettings {
             nat: {
             \(stun ?? "")}
             media: {
-                rtp_port_range = "\(Self.mediaPorts.lowerBound)-\(Self.mediaPorts.upperBound)"
+                rtp_port_range = "20000-20999"
             }
             events: { broadcast = false }
 

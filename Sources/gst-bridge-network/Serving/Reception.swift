@@ -20,13 +20,6 @@ actor Reception {
         /// Throws if the string does not parse.
         func check() throws { _ = try PipelineVideoSink(text(for: "name")) }
     }
-    /// When a user's recording and outputs start.
-    enum Beginning: Sendable {
-        /// When the user joins: every user that joins also sends.
-        case joining
-        /// When the user publishes its first stream.
-        case sending
-    }
     /// The recorded files, and whether anything has failed.
     struct Outcome: Sendable {
         var files: [RecorderReport.File] = []
@@ -40,7 +33,9 @@ actor Reception {
     }
     private let engine: MediaEngine
     private let outputs: [Output]
-    private let beginning: Beginning
+    /// Whether every user that joins also sends: recording and outputs start then, otherwise when
+    /// the user publishes its first stream.
+    private let allSend: Bool
     private let directory: RecordingDirectory?
     private var entries: [UserID: Entry] = [:]
     /// The latest task of each sender: the sender's next task waits for it.
@@ -52,11 +47,11 @@ actor Reception {
 
     init(
         _ engine: MediaEngine, outputs: [Output], directory: RecordingDirectory?,
-        beginning: Beginning = .joining
+        allSend: Bool
     ) {
         self.engine = engine
         self.outputs = outputs
-        self.beginning = beginning
+        self.allSend = allSend
         self.directory = directory
     }
 
@@ -72,18 +67,16 @@ actor Reception {
         return name
     }
 
-    /// Handles one event of the engine.
     func handle(_ event: EngineEvent) {
         switch event {
         case .userJoined(let user):
-            Terminal.say("\(user) has \(beginning == .joining ? "started sending" : "joined")")
-            if beginning == .joining { enqueue(user) { await $0.begin(user) } }
+            Terminal.say("\(user) has \(allSend ? "started sending" : "joined")")
+            if allSend { enqueue(user) { await $0.begin(user) } }
         case .trackPublished(.main, let user), .audioPublished(let user):
-            if beginning == .sending { enqueue(user) { await $0.begin(user) } }
+            if !allSend { enqueue(user) { await $0.begin(user) } }
         case .userOffline(let user, let reason):
-            let quit = beginning == .joining ? "stopped sending" : "left"
-            Terminal.say(
-                "\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
+            let quit = allSend ? "stopped sending" : "left"
+            Terminal.say("\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
         case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
             outcome.hasFailed = true
@@ -102,7 +95,6 @@ actor Reception {
         }
     }
 
-    /// Completes all files.
     func endAll() async {
         for user in entries.keys { enqueue(user) { await $0.finish(user) } }
         for task in tasks.values { await task.value }

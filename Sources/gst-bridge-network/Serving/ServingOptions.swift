@@ -76,12 +76,9 @@ struct ServingOptions: ParsableArguments {
         var configuration = WebRTCServer.Configuration()
         configuration.token = token
         configuration.title = title
+        configuration.allowedHosts = hostNames.all
         // A Unix socket is behind a web server, which checks the host names.
-        if case .unix = listen {
-            configuration.allowedHosts = ["*"]
-        } else {
-            configuration.allowedHosts = hostNames.all
-        }
+        if case .unix = listen { configuration.allowedHosts = ["*"] }
         configuration.connection.servers = connection.servers
         // Without a network, the loopback is the only way to a browser.
         if listen.isLocal, LocalAddresses.list().isEmpty {
