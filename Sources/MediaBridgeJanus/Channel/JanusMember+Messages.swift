@@ -20,7 +20,7 @@ extension JanusMember {
         }
         let notice = Notice.message(message, to: user, outbox.nextStamp())
         let result = await withCheckedContinuation { continuation in
-            outbox.append(Outbox.Item(notice: notice, continuation: continuation))
+            outbox.items.append(Outbox.Item(notice: notice, continuation: continuation))
             pumpOutbox()
         }
         try result.get()
@@ -29,13 +29,13 @@ extension JanusMember {
     /// Sends the queued messages one at a time, to keep their order; then restores the display
     /// name.
     func pumpOutbox() {
-        guard phase == .up, tasks["outbox"] == nil, outbox.first != nil else { return }
+        guard phase == .up, tasks["outbox"] == nil, outbox.items.first != nil else { return }
         tasks["outbox"] = Task { await self.sendOutbox() }
     }
 
     private func sendOutbox() async {
         defer { tasks["outbox"] = nil }
-        while phase == .up, let live, let item = outbox.first {
+        while phase == .up, let live, let item = outbox.items.first {
             do throws(JanusFailure) {
                 _ = try await live.handle.request([
                     "request": "configure", "display": .string(item.notice.text),
@@ -65,19 +65,16 @@ struct Outbox {
     }
     /// The maximum number of messages that wait.
     static let capacity = 256
-    private var items = Fifo<Item>()
+    var items = Fifo<Item>()
     private var lastNumber = 0
     private let sender = UInt64.random(in: .min ... .max)
 
     var isFull: Bool { items.count >= Self.capacity }
-    var first: Item? { items.first }
 
     mutating func nextStamp() -> Notice.Stamp {
         lastNumber += 1
         return Notice.Stamp(sender: sender, number: lastNumber)
     }
-
-    mutating func append(_ item: Item) { items.append(item) }
 
     mutating func finishFirst(_ result: Result<Void, EngineError>) {
         items.popFirst()?.continuation.resume(returning: result)

@@ -11,6 +11,20 @@ enum PeerSignal: Sendable {
     case hungUp(String)
     /// This side has changed the media of the connection.
     case changed
+
+    /// Adds a candidate to the connection.
+    ///
+    /// - Throws: Why the connection has ended, if it has.
+    func apply(to connection: PeerConnection) throws {
+        switch self {
+        case .offered(let candidate): connection.add(candidate)
+        case .state(.failed(let error)): throw error
+        case .state(.closed):
+            throw ReconnectReason.broken("the Janus server closed the connection")
+        case .hungUp(let reason): throw ReconnectReason.broken(reason)
+        case .state, .changed: break
+        }
+    }
 }
 
 /// The signals of the current connection in a sequence of connections. Thread: any.

@@ -108,21 +108,13 @@ struct ReceivingConnection: Sendable {
     ) async throws {
         var sends = video.sends
         for await signal in signals {
-            switch signal {
-            case .offered(let candidate): connection.add(candidate)
-            case .state(.connected): onConnected()
-            case .state(.failed(let error)): throw error
-            case .state(.closed):
-                throw ReconnectReason.broken("the Janus server closed the connection")
-            case .hungUp(let reason): throw ReconnectReason.broken(reason)
-            case .state: break
-            case .changed:
-                let wantsVideo = media.wantsVideo
-                guard wantsVideo != sends else { continue }
-                sends = wantsVideo
-                await setSending(sends, video.mid, handle)
-                if sends { media.requestKeyFrame() }
-            }
+            try signal.apply(to: connection)
+            if case .state(.connected) = signal { onConnected() }
+            let wantsVideo = media.wantsVideo
+            guard case .changed = signal, wantsVideo != sends else { continue }
+            sends = wantsVideo
+            await setSending(sends, video.mid, handle)
+            if sends { media.requestKeyFrame() }
         }
         throw ReconnectReason.over
     }

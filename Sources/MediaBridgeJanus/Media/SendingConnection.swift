@@ -60,7 +60,7 @@ struct SendingConnection: Sendable {
     private func connect(onConnected: () -> Void) async throws {
         let handle = try await attach()
         // An offer names one codec: that of the frames, which the encoder or the source has chosen.
-        await media.waitForCodec(atMost: Self.codecLimit)
+        await media.waitForCodec(atMost: .seconds(2))
         let signals = media.signals.renew()
         // If the room refuses the codec and video has failed, only audio is sent.
         let codec = media.mayHaveVideo ? media.videoCodec : nil
@@ -84,9 +84,6 @@ struct SendingConnection: Sendable {
         release(handle)
         if let result { throw result }
     }
-
-    /// How long an offer waits for the first video frame.
-    private static let codecLimit = Duration.seconds(2)
 
     private static func noVideo(_ refused: Set<VideoCodec>) -> EngineError {
         let names = refused.labels.joined(separator: " or ")
@@ -149,19 +146,13 @@ struct SendingConnection: Sendable {
         var announced = first
         var isConnected = false
         for await signal in signals {
-            switch signal {
-            case .offered(let candidate): connection.add(candidate)
-            case .state(.connected):
+            try signal.apply(to: connection)
+            if case .state(.connected) = signal {
                 isConnected = true
                 onConnected()
                 media.setConnected(true)
-            case .state(.interrupted): media.setConnected(false)
-            case .state(.failed(let error)): throw error
-            case .state(.closed):
-                throw ReconnectReason.broken("the Janus server closed the connection")
-            case .hungUp(let reason): throw ReconnectReason.broken(reason)
-            case .state, .changed: break
             }
+            if case .state(.interrupted) = signal { media.setConnected(false) }
             guard media.isAnnounced else { return }
             if media.mayHaveVideo, media.videoCodec != codec { throw ReconnectReason.recoded }
             let modes = media.modes

@@ -93,24 +93,23 @@ final class JanusSession: Sendable {
             guard let id = answer.data?.id else {
                 throw JanusFailure(.badAnswer, "the Janus server did not create a session")
             }
-            session.begin(id)
+            let heartbeat = Heartbeat(every: limits.keepAlive, on: session.queue) {
+                [weak session] in
+                guard let session else { return }
+                Task {
+                    do throws(JanusFailure) { try await session.confirm() } catch {
+                        session.end(error)
+                    }
+                }
+            }
+            session.state.withLock { state in
+                state.id = id
+                if state.end == nil { state.keepAlive = heartbeat }
+            }
             return session
         } catch {
             session.close()
             throw error
-        }
-    }
-
-    private func begin(_ id: Int) {
-        let heartbeat = Heartbeat(every: limits.keepAlive, on: queue) { [weak self] in
-            guard let self else { return }
-            Task {
-                do throws(JanusFailure) { try await self.confirm() } catch { self.end(error) }
-            }
-        }
-        state.withLock { state in
-            state.id = id
-            if state.end == nil { state.keepAlive = heartbeat }
         }
     }
 
@@ -209,7 +208,12 @@ final class JanusSession: Sendable {
         // An event that answers a request is also delivered as an event, to keep its place among
         // the events.
         if let handle = message.sender, message.transaction == nil || message.plugindata != nil {
-            tell(message, handle)
+            let isKnown = state.withLock { state in
+                if state.end == nil, state.handles.contains(handle) { return true }
+                state.ignored.events += 1
+                return false
+            }
+            if isKnown { onEvent(.message(message, handle: handle)) }
         }
         switch message.janus {
         case "success", "error", "event", "ack": answer(message)
@@ -218,15 +222,6 @@ final class JanusSession: Sendable {
         default:
             if message.sender == nil { state.withLock { $0.ignored.events += 1 } }
         }
-    }
-
-    private func tell(_ message: JanusMessage, _ handle: Int) {
-        let isKnown = state.withLock { state in
-            if state.end == nil, state.handles.contains(handle) { return true }
-            state.ignored.events += 1
-            return false
-        }
-        if isKnown { onEvent(.message(message, handle: handle)) }
     }
 
     private func answer(_ message: JanusMessage) {

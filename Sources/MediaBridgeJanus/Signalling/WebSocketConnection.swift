@@ -13,12 +13,8 @@ final class WebSocketConnection: Sendable {
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private let channel: any Channel
-    private let limits: WebSocketLimits
 
-    private init(_ channel: any Channel, _ limits: WebSocketLimits) {
-        self.channel = channel
-        self.limits = limits
-    }
+    private init(_ channel: any Channel) { self.channel = channel }
 
     /// `nil` if the server is not a Janus server.
     private typealias Upgrade = (any Channel)?
@@ -57,7 +53,7 @@ final class WebSocketConnection: Sendable {
                     throw JanusFailure(
                         .unreachable, "the server at \(address.authority) is not a Janus server")
                 }
-                let connection = WebSocketConnection(channel, limits)
+                let connection = WebSocketConnection(channel)
                 guard !Task.isCancelled else {
                     connection.close()
                     throw JanusFailure(.cancelled, "connecting was cancelled")

@@ -28,7 +28,14 @@ final class DataChannel: Sendable {
     func begin(_ events: PeerEvents) {
         typealias Listener = SignalListener<ChannelMessage>
         let receive: @Sendable (ChannelMessage) -> Void = { [weak self] message in
-            self?.received(message, events)
+            guard let self, message.bytes.count <= Self.maximumSize,
+                waiting.load(ordering: .relaxed) < Self.mostWaiting
+            else { return }
+            waiting.add(1, ordering: .relaxed)
+            events.tell { [weak self] observer in
+                self?.waiting.subtract(1, ordering: .relaxed)
+                observer.receive(message)
+            }
         }
         mb_channel_on_text(
             pointer,
@@ -43,17 +50,6 @@ final class DataChannel: Sendable {
                 let content = UnsafeRawBufferPointer(start: start, count: Int(size))
                 Listener.call(context, ChannelMessage(Array(content)))
             }, Listener.context(receive), SignalRelease.function)
-    }
-
-    private func received(_ message: ChannelMessage, _ events: PeerEvents) {
-        guard message.bytes.count <= Self.maximumSize,
-            waiting.load(ordering: .relaxed) < Self.mostWaiting
-        else { return }
-        waiting.add(1, ordering: .relaxed)
-        events.tell { [weak self] observer in
-            self?.waiting.subtract(1, ordering: .relaxed)
-            observer.receive(message)
-        }
     }
 
     /// Sends a message. Does not block.

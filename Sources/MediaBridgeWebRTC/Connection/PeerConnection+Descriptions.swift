@@ -241,7 +241,7 @@ extension PeerConnection {
             return parts.early
         }
         link.setReports(numbers: streams.lazy.compactMap(\.transportNumbers).first)
-        events.begin()
+        events.changed(to: .connecting)
         for candidate in early {
             link.bin.addCandidate(candidate.text, line: Self.line(of: candidate, places))
         }

@@ -77,8 +77,8 @@ final class PeerEvents: Sendable {
         queue.async { [self] in if let observer { body(observer) } }
     }
 
-    /// Handles a state of webrtcbin; `closed` also stands for an end by the peer. Thread: one of
-    /// GStreamer.
+    /// Handles a state of webrtcbin, or the agreement of both sides (`connecting`), or an end by the
+    /// peer (`closed`). Thread: any.
     func changed(to state: WebRTCBin.ConnectionState) {
         queue.async { [self] in
             switch state {
@@ -111,9 +111,6 @@ final class PeerEvents: Sendable {
             finish(isInterrupted ? .failed(error) : .closed)
         }
     }
-
-    /// Reports that the connection is being established.
-    func begin() { queue.async { [self] in enter(.connecting) } }
 
     private func enter(_ next: PeerConnection.State) {
         let (observer, onConnected) = state.withLock {

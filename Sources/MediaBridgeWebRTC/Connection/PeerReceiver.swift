@@ -104,7 +104,13 @@ final class PeerReceiver: Sendable {
         case .video:
             let unit = EncodedVideoFrame(
                 buffer, caps: caps, runningTime: due, liveTiming: liveTiming)
-            guard isUsable(unit) else { return count(.video, .dropped(.needsKeyFrame), size) }
+            // After a loss, the depayloader itself waits for a keyframe.
+            let isKeyFrame = unit.isKeyFrame
+            let isUsable = state.withLock { state in
+                state.hasKeyFrame = state.hasKeyFrame || isKeyFrame
+                return state.hasKeyFrame
+            }
+            guard isUsable else { return count(.video, .dropped(.needsKeyFrame), size) }
             observer.receive(unit)
             count(.video, .accepted, size)
         case .audio:
@@ -123,15 +129,6 @@ final class PeerReceiver: Sendable {
                 ?? state.lastTimes[kind].map { $0 + MediaTime(nanoseconds: 1000) }
             state.lastTimes[kind] = time
             return time
-        }
-    }
-
-    /// Whether a keyframe has arrived. After a loss, the depayloader itself waits for a keyframe.
-    private func isUsable(_ unit: EncodedVideoFrame) -> Bool {
-        let isKeyFrame = unit.isKeyFrame
-        return state.withLock { state in
-            if isKeyFrame { state.hasKeyFrame = true }
-            return state.hasKeyFrame
         }
     }
 

@@ -7,7 +7,15 @@ extension ServedChannel {
     func publish(
         _ stream: ChannelStream, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication {
-        guard case .video(let track) = stream, let feedback else { return publishAudio() }
+        guard case .video(let track) = stream, let feedback else {
+            let audio = SharedAudio(in: self)
+            let before = state.withLock { state in
+                defer { state.audio = audio }
+                return state.audio
+            }
+            before?.close()
+            return audio
+        }
         guard track == .main, !isOver else {
             let reason = "a server shares only the main track, not \(track)"
             queue.post { _ in
@@ -23,16 +31,6 @@ extension ServedChannel {
         if let before { end(before) }
         updateViewers(of: video)
         return video
-    }
-
-    private func publishAudio() -> any ChannelPublication {
-        let audio = SharedAudio(in: self)
-        let before = state.withLock { state in
-            defer { state.audio = audio }
-            return state.audio
-        }
-        before?.close()
-        return audio
     }
 
     /// Ends a video publication and the sessions of the viewers. They reconnect, and receive the next

@@ -159,11 +159,7 @@ final class SharedVideo: ChannelPublication {
 
 /// The engine's audio for the viewers: each frame goes to all of them.
 final class SharedAudio: ChannelPublication {
-    private struct State {
-        var isMuted = false
-        var isOver = false
-    }
-    private let state = Mutex(State())
+    private let state = Mutex((isMuted: false, isOver: false))
     private weak let channel: ServedChannel?
 
     init(in channel: ServedChannel) { self.channel = channel }

@@ -43,7 +43,9 @@ extension WebRTCServer {
         to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
     ) async throws(RequestRefusal) -> Reply {
         try rules.checkOrigin(of: request)
-        let (path, query) = ServerPath.split(request.path ?? "")
+        let target = (request.path ?? "").split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let (path, query) = (target[0], target.count > 1 ? target[1] : "")
         guard let place = ServerPath(path, configuration) else { throw .notFound }
         let allowed = place.methods.joined(separator: ", ")
         guard place.methods.contains(request.method.rawValue) else {
@@ -247,12 +249,6 @@ private enum ServerPath: Equatable {
         case .endpoint: ["POST", "OPTIONS"]
         case .session: ["PATCH", "DELETE", "OPTIONS"]
         }
-    }
-
-    /// Splits the target of a request into its path and its query.
-    static func split(_ target: String) -> (path: Substring, query: Substring) {
-        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
     }
 
     /// Returns the name that a peer requests (`?name=NAME`); `nil` if it requests none.

@@ -127,8 +127,14 @@ struct JoinCommand: AsyncParsableCommand {
         let transport = try JanusTransport(server: server, configuration: configuration)
         let engine = MediaEngine(transport: transport)
         let reception = Reception(engine, outputs: outputs, directory: directory, allSend: false)
-        let participation = Participation(engine, reception, EndOfServing())
-        let watching = participation.follow()
+        let participation = Participation(engine)
+        let events = engine.events
+        let watching = Task {
+            for await event in events {
+                participation.note(event)
+                await reception.handle(event)
+            }
+        }
         let start = ContinuousClock.now
         var console: Task<Void, Never>?
         let reason = await participation.end.serve(connection) {
@@ -181,31 +187,15 @@ struct JoinCommand: AsyncParsableCommand {
 /// One user's membership in a channel, as the command shows it.
 private final class Participation: Sendable {
     let engine: MediaEngine
-    let reception: Reception
-    let end: EndOfServing
+    let end = EndOfServing()
     /// The users in the channel, and the rates of their frames.
     private let users = Mutex<[UserID: RateOfCount]>([:])
     private let isReconnecting = Atomic(false)
     private let ownRate = RateOfCount()
 
-    init(_ engine: MediaEngine, _ reception: Reception, _ end: EndOfServing) {
-        self.engine = engine
-        self.reception = reception
-        self.end = end
-    }
+    init(_ engine: MediaEngine) { self.engine = engine }
 
-    /// Follows the engine's events until it is shut down.
-    func follow() -> Task<Void, Never> {
-        let events = engine.events
-        return Task {
-            for await event in events {
-                note(event)
-                await reception.handle(event)
-            }
-        }
-    }
-
-    private func note(_ event: EngineEvent) {
+    func note(_ event: EngineEvent) {
         switch event {
         case .userJoined(let user): users.withLock { $0[user] = RateOfCount() }
         case .userOffline(let user, _): users.withLock { $0[user] = nil }
