@@ -27,16 +27,11 @@ final class PublicationEncoder: Sendable {
         var inside = 0
     }
     private let state: Mutex<State>
-    private let backend: any MediaBackend
+    private let context: Publisher.Context
     private let converter: any VideoConverter
     /// Returns the codecs that the channel carries now.
     private let codecs: @Sendable () -> Set<VideoCodec>
-    private let meter: EncodingMeter
     private let output: Output
-    private let clock: EngineClock
-    private let queueTimeout: Duration
-    /// Returns the content hint of the current source.
-    private let hint: @Sendable () -> VideoContentHint
 
     /// Receives the units of the encoders.
     private final class Output: VideoFrameConsumer {
@@ -67,27 +62,17 @@ final class PublicationEncoder: Sendable {
 
     /// - Parameters:
     ///   - codecs: Returns the codecs that the channel carries now.
-    ///   - queueTimeout: How long a frame waits for the encoder if no frame may be lost.
-    ///   - hint: Returns the content hint that applies if the configuration has none.
     ///   - send: Receives the units, on a thread of the encoder.
-    ///   - onFailure: Called if no encoder is available, or when one has failed.
     init(
-        _ backend: any MediaBackend, _ configuration: VideoEncoderConfiguration,
-        codecs: @escaping @Sendable () -> Set<VideoCodec>, clock: EngineClock,
-        queueTimeout: Duration, counting meter: EncodingMeter,
-        hint: @escaping @Sendable () -> VideoContentHint,
-        send: @escaping @Sendable (EncodedVideoFrame) -> Void,
-        onFailure: @escaping @Sendable (any Error) -> Void
+        _ configuration: VideoEncoderConfiguration, _ context: Publisher.Context,
+        codecs: @escaping @Sendable () -> Set<VideoCodec>,
+        send: @escaping @Sendable (EncodedVideoFrame) -> Void
     ) {
-        self.backend = backend
+        self.context = context
         self.codecs = codecs
-        self.meter = meter
-        self.clock = clock
-        self.queueTimeout = queueTimeout
-        self.hint = hint
-        converter = backend.makeConverter()
+        converter = context.backend.makeConverter()
         state = Mutex(State(request: Request(configuration: configuration)))
-        output = Output(send: send, onFailure: onFailure)
+        output = Output(send: send, onFailure: context.onFailure)
         output.owner.object = self
     }
 
@@ -125,7 +110,8 @@ final class PublicationEncoder: Sendable {
         guard let time = frame.runningTime else { return .dropped(.noTime) }
         let plan = SendPlan(
             for: frame.size, frame.format.frameRate.map(\.value),
-            hint: request.configuration.contentHint ?? hint(), request.configuration, request.limit)
+            hint: request.configuration.contentHint ?? context.contentHint(),
+            request.configuration, request.limit)
         guard !plan.leavesOutFrames || isDue(time, plan) else { return .dropped(.frameRate) }
         guard let encoder = encoder(for: plan, request.configuration) else {
             return .dropped(.failed)
@@ -143,7 +129,7 @@ final class PublicationEncoder: Sendable {
             encoder.requestKeyFrame()
         }
         state.withLock { $0.inside += 1 }
-        let disposition = clock.offer(for: queueTimeout, room: encoder.room) {
+        let disposition = context.clock.offer(for: context.queueTimeout, room: encoder.room) {
             encoder.encode(frame)
         }
         if !disposition.isAccepted { state.withLock { $0.inside -= 1 } }
@@ -189,10 +175,10 @@ final class PublicationEncoder: Sendable {
         var settings = VideoEncoderSettings(
             before?.codec ?? .h264, bitRate: plan.bitRate, frameRate: plan.frameRate,
             keyFrameInterval: configuration.keyFrameInterval,
-            contentHint: configuration.contentHint ?? hint())
+            contentHint: configuration.contentHint ?? context.contentHint())
         do {
             settings.codec = try encodingCodec(
-                configuration.codec, in: carried, from: backend.encodableCodecs, of: .video)
+                configuration.codec, in: carried, from: context.backend.encodableCodecs, of: .video)
             var same = settings
             same.bitRate = before?.bitRate ?? 0
             if let present, same == before {
@@ -202,7 +188,7 @@ final class PublicationEncoder: Sendable {
             }
             // The old encoder delivers its remaining units before the new one starts.
             stop()
-            let fresh = try backend.makeEncoder(settings, to: output)
+            let fresh = try context.backend.makeEncoder(settings, to: output)
             state.withLock { ($0.encoder, $0.settings, $0.plan) = (fresh, settings, plan) }
             return fresh
         } catch {
@@ -214,7 +200,7 @@ final class PublicationEncoder: Sendable {
 
     /// Counts a unit.
     fileprivate func made() {
-        meter.units.note()
+        context.encoded.units.note()
         state.withLock { $0.inside = max(0, $0.inside - 1) }
     }
 
@@ -231,7 +217,7 @@ final class PublicationEncoder: Sendable {
             defer { (state.inside, state.settings, state.plan) = (0, nil, nil) }
             return state.inside
         }
-        if lost > 0 { meter.lost.note(.closed, lost) }
+        if lost > 0 { context.encoded.lost.note(.closed, lost) }
     }
 }
 

@@ -80,7 +80,7 @@ final class Publisher: Sendable {
     struct Context: Sendable {
         let backend: any MediaBackend
         let clock: EngineClock
-        /// How long the track waits for a slow conversion if no frame may be lost.
+        /// How long a frame waits for a slow conversion or the encoder if none may be lost.
         let queueTimeout: Duration
         /// Counts what is sent.
         let sent: FlowMeter<VideoMedia>
@@ -90,7 +90,7 @@ final class Publisher: Sendable {
         let contentHint: @Sendable () -> VideoContentHint
         /// Asks the source for a key frame.
         let onKeyFrameNeeded: @Sendable () -> Void
-        /// Called when frames cannot be encoded.
+        /// Called if no encoder is available, or when one has failed.
         let onFailure: @Sendable (any Error) -> Void
     }
     private let sender: Sender
@@ -113,10 +113,8 @@ final class Publisher: Sendable {
         self.context = context
         form = Mutex(configuration)
         encoder = PublicationEncoder(
-            context.backend, configuration, codecs: { publication.videoCodecs },
-            clock: context.clock, queueTimeout: context.queueTimeout,
-            counting: context.encoded, hint: context.contentHint, send: { sender.consume($0) },
-            onFailure: context.onFailure)
+            configuration, context, codecs: { publication.videoCodecs },
+            send: { sender.consume($0) })
         send(configuration)
     }
 

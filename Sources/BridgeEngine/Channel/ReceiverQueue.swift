@@ -2,16 +2,18 @@ internal import MediaBasics
 package import MediaCore
 internal import Synchronization
 
-/// The receiver of a membership, as held by a transport: called until it is released, and never
-/// after that.
-///
-/// Thread: any; ``call(_:)`` one call at a time.
-final class HeldReceiver: Sendable {
+/// Calls the receiver of a membership, and the feedback of its publications, one call at a time and
+/// in order, on a serial queue, until the receiver is released. Thread: any.
+package final class ReceiverQueue: Sendable {
+    /// The maximum number of events that wait. Events are never discarded, so a transport
+    /// disconnects a member that exceeds it.
+    package static let capacity = 4096
+
     /// One callback of the receiver. Tasks that the callback starts inherit this value, which
     /// identifies them.
     private struct Turn: Sendable {
         @TaskLocal static var current: Turn?
-        let holder: HeldReceiver
+        let holder: ReceiverQueue
         let number: Int
     }
 
@@ -29,10 +31,15 @@ final class HeldReceiver: Sendable {
         }
     }
     private let state: Mutex<State>
+    let queue: SerialQueue
+    private let waitingEvents = Atomic<Int>(0)
 
-    init(_ receiver: any ChannelReceiver) { state = Mutex(State(receiver: receiver)) }
+    package init(_ receiver: any ChannelReceiver, label: String) {
+        state = Mutex(State(receiver: receiver))
+        queue = SerialQueue(label: label)
+    }
 
-    /// Calls `body` with the receiver.
+    /// Calls `body` with the receiver. Call it on ``queue``.
     ///
     /// - Returns: False, without a call, if the receiver is released.
     @discardableResult
@@ -44,22 +51,20 @@ final class HeldReceiver: Sendable {
     }
 
     /// Asks the receiver for a token; `nil` if it is released, or has none.
-    func token(for reason: TokenReason) async throws(EngineError) -> String? {
+    package func token(for reason: TokenReason) async throws(EngineError) -> String? {
         guard let receiver = state.withLock({ $0.receiver }) else { return nil }
         return try await receiver.token(for: reason)
     }
 
     /// Releases the receiver: no callback starts after this. A running callback continues.
-    func release() {
+    package func release() {
         // Released outside the lock, because that may run foreign code.
         _ = state.withLock { $0.receiver.take() }
     }
 
     /// Returns when no callback is running; immediately in a task that the running callback has
     /// started, so that the callback may wait for it.
-    ///
-    /// - Parameter queue: The serial queue on which the receiver is called.
-    func silence(on queue: SerialQueue) async {
+    package func silence() async {
         let isInOwnTurn = state.withLock { state in
             guard let own = Turn.current, own.holder === self else { return false }
             return state.isInTurn && state.turn == own.number
@@ -67,23 +72,6 @@ final class HeldReceiver: Sendable {
         if isInOwnTurn { return }
         // The queue is serial, so this block runs after the callback.
         await withCheckedContinuation { silent in queue.async { silent.resume() } }
-    }
-}
-
-/// Calls the receiver of a membership, and the feedback of its publications, one call at a time and
-/// in order, on a serial queue, until the receiver is released. Thread: any.
-package final class ReceiverQueue: Sendable {
-    /// The maximum number of events that wait. Events are never discarded, so a transport
-    /// disconnects a member that exceeds it.
-    package static let capacity = 4096
-
-    private let receiver: HeldReceiver
-    private let queue: SerialQueue
-    private let waitingEvents = Atomic<Int>(0)
-
-    package init(_ receiver: any ChannelReceiver, label: String) {
-        self.receiver = HeldReceiver(receiver)
-        queue = SerialQueue(label: label)
     }
 
     /// Queues a call.
@@ -95,7 +83,7 @@ package final class ReceiverQueue: Sendable {
         _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
         unheard: @escaping @Sendable () -> Void = {}
     ) {
-        queue.async { [receiver] in if !receiver.call(call) { unheard() } }
+        queue.async { [self] in if !self.call(call) { unheard() } }
     }
 
     /// Queues an event.
@@ -105,7 +93,7 @@ package final class ReceiverQueue: Sendable {
         let waiting = waitingEvents.add(1, ordering: .relaxed).newValue
         queue.async { [self] in
             waitingEvents.subtract(1, ordering: .relaxed)
-            receiver.call { $0.handle(event) }
+            call { $0.handle(event) }
         }
         return waiting <= Self.capacity
     }
@@ -113,22 +101,11 @@ package final class ReceiverQueue: Sendable {
     /// Reports the end of the channel to the receiver after the queued calls, and releases the
     /// receiver.
     package func seal(with error: EngineError) {
-        queue.async { [receiver] in
-            receiver.call { $0.handle(.disconnected(error)) }
-            receiver.release()
+        queue.async { [self] in
+            call { $0.handle(.disconnected(error)) }
+            release()
         }
     }
-
-    /// Asks the receiver for a token; `nil` if it is released, or has none.
-    package func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        try await receiver.token(for: reason)
-    }
-
-    /// Releases the receiver: no call begins after this. A running call continues.
-    package func release() { receiver.release() }
-
-    /// Returns when no call is running; at once in a task that was started by the running call.
-    package func silence() async { await receiver.silence(on: queue) }
 }
 
 // MARK: Counts

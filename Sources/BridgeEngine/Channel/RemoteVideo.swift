@@ -9,7 +9,8 @@ final class RemoteVideo: Sendable {
     let video: VideoStream
     private let meter: FrameMeter
     private let decoder: TrackDecoder
-    private let pictures: Pictures
+    /// Counts the pictures that ``decoder`` made.
+    private let decoded = RateMeter()
     private let timing: Timing
     /// Callbacks for the events of the track.
     struct Listener: Sendable {
@@ -27,6 +28,10 @@ final class RemoteVideo: Sendable {
         var carriesUnits = false
         /// Whether the pictures of units are wanted.
         var needsPicture = false
+        /// Whether the next picture is the first of the stream.
+        var announcesPicture = false
+        /// The codec of the latest unit that is decoded.
+        var codec: VideoCodec?
     }
     private let state = Mutex(State())
     private let listener: Listener
@@ -65,49 +70,6 @@ final class RemoteVideo: Sendable {
         private static let correction = MediaTime(seconds: 30)
     }
 
-    /// Receives the decoded pictures.
-    private final class Pictures: VideoFrameConsumer {
-        let decoded = RateMeter()
-        private let video: VideoStream
-        private let meter: FrameMeter
-        private let timing: Timing
-        /// The codec of the latest unit.
-        private let codec = Mutex<VideoCodec?>(nil)
-        private let onPicture: Mutex<(@Sendable (VideoSize) -> Void)?> = Mutex(nil)
-        private let onFailure: @Sendable (any Error) -> Void
-
-        init(
-            _ video: VideoStream, _ meter: FrameMeter, _ timing: Timing,
-            onFailure: @escaping @Sendable (any Error) -> Void
-        ) {
-            self.video = video
-            self.meter = meter
-            self.timing = timing
-            self.onFailure = onFailure
-        }
-
-        /// Calls `body` with the size of the next picture.
-        func announce(_ body: @escaping @Sendable (VideoSize) -> Void) {
-            onPicture.withLock { $0 = body }
-        }
-
-        /// Sets the codec of the units that are decoded from now on.
-        func setCodec(_ codec: VideoCodec) { self.codec.withLock { $0 = codec } }
-
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-            var frame = frame
-            let size = frame.size
-            decoded.note()
-            meter.remember(size)
-            timing.setShown(&frame)
-            video.offer(frame, decodedFrom: codec.withLock { $0 })
-            onPicture.withLock { $0.take() }?(size)
-            return .accepted
-        }
-
-        func sourceDidFail(_ error: any Error) { onFailure(error) }
-    }
-
     init(
         _ backend: any MediaBackend, _ clock: EngineClock, queueTimeout: Duration,
         delay: PlayoutDelay, track: TrackID, _ listener: Listener
@@ -115,11 +77,9 @@ final class RemoteVideo: Sendable {
         video = VideoStream(backend)
         meter = FrameMeter(clock: clock.clockTime)
         timing = Timing(delay: delay, clock: clock, track: track)
-        pictures = Pictures(video, meter, timing, onFailure: listener.onFailure)
-        decoder = TrackDecoder(
-            backend, to: pictures, clock: clock, queueTimeout: queueTimeout,
-            onKeyFrameNeeded: listener.onKeyFrameNeeded)
+        decoder = TrackDecoder(backend, clock: clock, queueTimeout: queueTimeout)
         self.listener = listener
+        decoder.output.track = self
     }
 
     deinit { decoder.end() }
@@ -131,7 +91,7 @@ final class RemoteVideo: Sendable {
     ///
     /// - Parameter now: The time for the frame rate; `nil` to leave the rate at zero.
     func counts(now: MediaTime?) -> EngineStatistics.Remote {
-        let decoding = decoder.balance(of: pictures.decoded.frames)
+        let decoding = decoder.balance(of: decoded.frames)
         return EngineStatistics.Remote(
             received: meter.frames, decoding: decoding,
             frameRate: now.map { meter.rate(at: $0) } ?? 0, size: meter.lastSize,
@@ -141,7 +101,7 @@ final class RemoteVideo: Sendable {
     /// Resets the track after it was published again or has ended: the next frame starts a new
     /// stream.
     func beginAnew() {
-        state.withLock { $0 = State() }
+        state.withLock { ($0.isFresh, $0.carriesUnits, $0.needsPicture) = (true, false, false) }
         timing.delay.beginAnew(.video(timing.track))
         endUnits()
     }
@@ -184,7 +144,7 @@ final class RemoteVideo: Sendable {
             if let size = unit.size {
                 listener.onFirst(size)
             } else if reach.needsPicture {
-                pictures.announce(listener.onFirst)
+                state.withLock { $0.announcesPicture = true }
             } else {
                 listener.onFirst(VideoSize(width: 0, height: 0))
             }
@@ -192,8 +152,29 @@ final class RemoteVideo: Sendable {
         let isKey = unit.references == .none
         if !isKey, reach.needsKeyFrame { listener.onKeyFrameNeeded() }
         guard reach.needsPicture else { return decoder.end() }
-        pictures.setCodec(unit.codec)
+        state.withLock { $0.codec = unit.codec }
         let disposition = decoder.decode(unit)
         if !isKey, disposition == .dropped(.needsKeyFrame) { listener.onKeyFrameNeeded() }
     }
+}
+
+extension RemoteVideo: DecodedTrack {
+    func show(_ frame: consuming VideoFrame) -> FrameDisposition {
+        var frame = frame
+        let size = frame.size
+        decoded.note()
+        meter.remember(size)
+        timing.setShown(&frame)
+        video.offer(frame, decodedFrom: state.withLock { $0.codec })
+        let isFirst = state.withLock { state in
+            defer { state.announcesPicture = false }
+            return state.announcesPicture
+        }
+        if isFirst { listener.onFirst(size) }
+        return .accepted
+    }
+
+    func decoderFailed(_ error: any Error) { listener.onFailure(error) }
+
+    func requestKeyFrame() { listener.onKeyFrameNeeded() }
 }

@@ -106,18 +106,14 @@ public struct RendererOptions: Sendable {
 /// A conversion of one frame that several renderers share. The first renderer that needs it
 /// converts the frame on its own thread.
 final class SharedConversion: Sendable {
-    private enum State {
-        case pending(VideoFrame)
-        /// One thread converts the frame; the others wait.
-        case underway([DispatchSemaphore])
-        case done(Result<VideoFrame, any Error>)
-    }
-    private enum Turn {
-        case converts(VideoFrame)
-        case waits(DispatchSemaphore)
-        case done(Result<VideoFrame, any Error>)
+    private struct State {
+        /// The frame to convert; `nil` once a thread converts it.
+        var pending: VideoFrame?
+        var result: Result<VideoFrame, any Error>?
     }
     private let state: Mutex<State>
+    /// Entered while a thread converts the frame; the others wait.
+    private let underway = DispatchGroup()
     private let conversion: VideoConversion
     private let converter: any VideoConverter
     private let becomesUpright: Bool
@@ -126,7 +122,7 @@ final class SharedConversion: Sendable {
         of frame: VideoFrame, to conversion: VideoConversion, upright: Bool,
         by converter: any VideoConverter
     ) {
-        state = Mutex(.pending(frame))
+        state = Mutex(State(pending: frame))
         self.conversion = conversion
         self.converter = converter
         becomesUpright = upright
@@ -134,44 +130,22 @@ final class SharedConversion: Sendable {
 
     /// Returns the converted frame. Blocks while another thread converts it.
     func frame() throws -> VideoFrame {
-        while true {
-            switch takeTurn() {
-            case .done(let result): return try result.get()
-            case .waits(let end): end.wait()
-            case .converts(let frame):
-                // The converter is the backend's code, so it is called without a lock.
-                let result = Result {
-                    var converted = try converter.convert(frame, to: conversion)
-                    if becomesUpright { converted.rotation = .none }
-                    return converted
-                }
-                finish(result)
-                return try result.get()
-            }
+        let pending = state.withLock { state in
+            if state.pending != nil { underway.enter() }
+            return state.pending.take()
         }
-    }
-
-    private func takeTurn() -> Turn {
-        state.withLock { state in
-            switch state {
-            case .done(let result): return .done(result)
-            case .pending(let frame):
-                state = .underway([])
-                return .converts(frame)
-            case .underway(let waiting):
-                let end = DispatchSemaphore(value: 0)
-                state = .underway(waiting + [end])
-                return .waits(end)
-            }
+        guard let pending else {
+            underway.wait()
+            return try state.withLock { $0.result }!.get()  // set before the group is left
         }
-    }
-
-    private func finish(_ result: Result<VideoFrame, any Error>) {
-        let waiting = state.withLock { state -> [DispatchSemaphore] in
-            defer { state = .done(result) }
-            guard case .underway(let waiting) = state else { return [] }
-            return waiting
+        // The converter is the backend's code, so it is called without a lock.
+        let result = Result {
+            var converted = try converter.convert(pending, to: conversion)
+            if becomesUpright { converted.rotation = .none }
+            return converted
         }
-        waiting.forEach { $0.signal() }
+        state.withLock { $0.result = result }
+        underway.leave()
+        return try result.get()
     }
 }

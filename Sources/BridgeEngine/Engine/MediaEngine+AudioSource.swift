@@ -176,7 +176,7 @@ extension MediaEngine {
 
     /// Checks whether sinks take frames.
     func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
-        for entry in audio.sinks.values {
+        for entry in sinks.audio.values {
             let id = entry.host.id
             for change in entry.host.feed.check(now: now, limit: limit) {
                 hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
@@ -193,7 +193,6 @@ struct AudioState {
     var isEnabled = false
     /// Whether the program has requested the microphone, which is never opened otherwise.
     var wantsMicrophone = false
-    var sinks: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
     var publisher: AudioPublisher?
     var encoder = AudioEncoderConfiguration()
     /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.

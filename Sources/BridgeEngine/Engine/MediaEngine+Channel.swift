@@ -122,9 +122,7 @@ extension MediaEngine {
         defer { channelTurnstile.leave() }
         try await enter()
         defer { leave() }
-        guard membership != nil else {
-            throw EngineError(.notInChannel, message: "not in a channel")
-        }
+        guard membership != nil else { throw Self.notInChannel }
         guard role != self.role else { return }
         switch role {
         case .broadcaster: try await goOnAir()
@@ -148,9 +146,7 @@ extension MediaEngine {
         _ message: ChannelMessage, to user: UserID? = nil
     ) async throws(EngineError) {
         guard !isShutDown else { throw Self.afterShutDown }
-        guard let membership else {
-            throw EngineError(.notInChannel, message: "not in a channel")
-        }
+        guard let membership else { throw Self.notInChannel }
         let result = await outcome(within: configuration.callTimeout, on: clock.timeline) {
             () async throws(EngineError) in
             try await membership.send(message, to: user)
@@ -174,9 +170,7 @@ extension MediaEngine {
         defer { channelTurnstile.leave() }
         try await enter()
         defer { leave() }
-        guard membership != nil else {
-            throw EngineError(.notInChannel, message: "not in a channel")
-        }
+        guard membership != nil else { throw Self.notInChannel }
         let statistics = statisticsNow()
         await leaveNow()
         return statistics

@@ -75,7 +75,7 @@ extension MediaEngine {
     func updatePlayback() {
         let isWanted =
             membership != nil && pulled.withLock { $0 } == nil
-            && audio.sinks.values.contains { $0.stream == .playback }
+            && sinks.audio.values.contains { $0.stream == .playback }
         guard isWanted else { return stopPlayback() }
         guard audio.playback == nil else { return }
         let (mixer, mixed, clock) = (remote.audio.mixer, self.mixed, self.clock)

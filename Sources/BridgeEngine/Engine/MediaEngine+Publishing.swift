@@ -72,17 +72,19 @@ extension MediaEngine {
             sent: outgoing, encoded: local.encoded,
             contentHint: { [weak local] in local?.contentHint ?? .none },
             onKeyFrameNeeded: feedback.askSource,
-            onFailure: { error in
-                let error =
-                    error as? EngineError
-                    ?? EngineError(
-                        .sendingFailed, message: "\(track) cannot be encoded", underlying: error)
-                hub.post(.publicationChanged(track, .failed(error)))
+            onFailure: {
+                hub.post(.publicationChanged(track, .failed(Self.sendingError("\(track)", $0))))
             })
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
         feedback.serve(publisher)
         if mutedTracks.contains(track) { publisher.setMuted(true) }
         publishers[track] = publisher
+    }
+
+    private static func sendingError(_ what: String, _ error: any Error) -> EngineError {
+        error as? EngineError
+            ?? EngineError(
+                .sendingFailed, message: "\(what) cannot be encoded", underlying: error)
     }
 
     func publishAudio() {
@@ -91,13 +93,7 @@ extension MediaEngine {
         let publisher = AudioPublisher(
             audioTrack.outgoing, to: membership.publish(.audio, feedback: nil), backend,
             audio.encoder, counting: outgoingAudio
-        ) { error in
-            let error =
-                error as? EngineError
-                ?? EngineError(
-                    .sendingFailed, message: "audio cannot be encoded", underlying: error)
-            hub.post(.audioPublicationFailed(error))
-        }
+        ) { hub.post(.audioPublicationFailed(Self.sendingError("audio", $0))) }
         audio.publisher = publisher
         audioTrack.watchMuting { [weak publisher] in publisher?.setMuted($0) }
     }

@@ -96,7 +96,7 @@ extension MediaEngine {
         await stopPublishing(id)
         pushes[id] = nil
         await stopSource(of: slot)
-        for entry in renderers.values where entry.stream == .local(id) { await remove(entry) }
+        for entry in sinks.renderers.values where entry.stream == .local(id) { await remove(entry) }
         slot.track.close()
         let final = await complete(unless: false, waiting: \.balance.waiting) {
             counts(of: slot.track, id, clock.clockTime())
@@ -147,7 +147,7 @@ extension MediaEngine {
         if !holds.isEmpty { try await changeAudio(to: host, awaitsFrame: false) }
         audioSlot.pushHost = host
         audio.wantsMicrophone = false
-        audioPushes.source = source
+        audioPushes[.main] = source
         noteAudioEnabled()
     }
 
@@ -186,7 +186,7 @@ extension MediaEngine {
     nonisolated public func pushExternalAudioFrame(
         rawData: UnsafeRawPointer, samples: Int, timestamp: MediaTime?
     ) -> FrameDisposition {
-        guard let source = audioPushes.source else {
+        guard let source = audioPushes[.main] else {
             return audioPushes.refused.refuse(.notEnabled)
         }
         let (count, isTooMuch) = samples.multipliedReportingOverflow(
@@ -212,7 +212,7 @@ extension MediaEngine {
     nonisolated public func pushExternalAudioFrame(
         _ samples: [Int16], timestamp: MediaTime?
     ) -> FrameDisposition {
-        guard let source = audioPushes.source else {
+        guard let source = audioPushes[.main] else {
             return audioPushes.refused.refuse(.notEnabled)
         }
         return samples.withUnsafeBytes { source.push($0, time: timestamp) }
@@ -223,14 +223,14 @@ extension MediaEngine {
     /// - Returns: ``FrameDisposition/badFormat`` for a format other than the one that was enabled.
     @discardableResult
     nonisolated public func pushExternalAudioFrame(_ frame: AudioFrame) -> FrameDisposition {
-        audioPushes.source?.push(frame) ?? audioPushes.refused.refuse(.notEnabled)
+        audioPushes[.main]?.push(frame) ?? audioPushes.refused.refuse(.notEnabled)
     }
 
     // MARK: Internal
 
     func disableAudioPush() {
         audioSlot.pushHost = nil
-        audioPushes.source = nil
+        audioPushes[.main] = nil
     }
 
     static func externalFormat(

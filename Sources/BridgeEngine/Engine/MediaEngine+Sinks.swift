@@ -192,7 +192,7 @@ extension MediaEngine {
     func mainSink<Media: StreamedSink>(
         of stream: Media.Stream, _: Media.Type
     ) -> SinkEntry<Media>? {
-        Media.sinks(of: self).values.first { $0.isMain && $0.stream == stream }
+        sinks[keyPath: Media.table].values.first { $0.isMain && $0.stream == stream }
     }
 
     func addSink<Media: StreamedSink>(
@@ -209,7 +209,7 @@ extension MediaEngine {
     ) async throws(EngineError) {
         try await enter()
         defer { leave() }
-        guard let entry = Media.sinks(of: self)[id] else {
+        guard let entry = sinks[keyPath: Media.table][id] else {
             throw EngineError(.invalidArgument, message: "\(id) not found")
         }
         await remove(entry)
@@ -221,7 +221,9 @@ extension MediaEngine {
         }
         // An object may have only one host.
         let identity = entry.host.identity
-        if let place = Media.sinks(of: self).values.first(where: { $0.host.identity == identity }) {
+        if let place = sinks[keyPath: Media.table].values.first(where: {
+            $0.host.identity == identity
+        }) {
             throw EngineError(
                 .invalidArgument,
                 message: "\(entry.host.typeName) is already \(place.host.id) of this engine",
@@ -232,20 +234,20 @@ extension MediaEngine {
         let runs =
             entry.stream.isLocal ? !holds.isEmpty : membership != nil || joining != nil
         if runs { try await bringUp(entry.host) }
-        Media.set(entry, at: entry.host.id, in: self)
+        sinks[keyPath: Media.table][entry.host.id] = entry
         if runs { Media.attach(entry, in: self) }
         updatePlayback()
     }
 
     func remove<Media>(_ entry: SinkEntry<Media>) async {
         let host = entry.host
-        Media.set(nil, at: host.id, in: self)
+        sinks[keyPath: Media.table][host.id] = nil
         Media.detach(entry, in: self)
         await takeDown(host)
         let counts = await complete(unless: host.isGivenUp, waiting: \.balance.waiting) {
             Media.counts(of: host.feed, now: clock.clockTime())
         }
-        Media.keep(counts, of: host.id, in: self)
+        gone[keyPath: Media.departed].add(host.id, counts)
         updatePlayback()
     }
 
@@ -256,7 +258,7 @@ extension MediaEngine {
     func bringUpSinks<Media: StreamedSink>(
         _: Media.Type, where isWanted: (Media.Stream) -> Bool
     ) async {
-        let entries = Media.sinks(of: self).values.filter { isWanted($0.stream) }
+        let entries = sinks[keyPath: Media.table].values.filter { isWanted($0.stream) }
         await withTaskGroup { group in
             for entry in entries { group.addTask { await self.start(entry) } }
         }
@@ -277,7 +279,7 @@ extension MediaEngine {
     func takeDownSinks<Media: StreamedSink>(
         _: Media.Type, where isMeant: (Media.Stream) -> Bool
     ) async {
-        let hosts = Media.sinks(of: self).values.filter { isMeant($0.stream) }.map(\.host)
+        let hosts = sinks[keyPath: Media.table].values.filter { isMeant($0.stream) }.map(\.host)
         await withTaskGroup { group in
             for host in hosts { group.addTask { await self.takeDown(host) } }
         }

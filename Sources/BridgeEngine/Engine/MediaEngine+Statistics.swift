@@ -13,7 +13,7 @@ extension MediaEngine {
         statistics.gone = gone
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
-        for entry in renderers.values {
+        for entry in sinks.renderers.values {
             statistics.renderers[entry.host.id] = VideoMedia.counts(
                 of: entry.host.feed, now: now)
         }
@@ -38,7 +38,7 @@ extension MediaEngine {
             local.level = audioTrack.level.take()
             statistics.localAudio = local
         }
-        for entry in audio.sinks.values {
+        for entry in sinks.audio.values {
             statistics.audioSinks[entry.host.id] = AudioMedia.counts(
                 of: entry.host.feed, now: now)
         }

@@ -27,7 +27,7 @@ extension MediaEngine {
         watch(audioSlot, limit)
         watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
-        for entry in renderers.values {
+        for entry in sinks.renderers.values {
             let id = entry.host.id
             for change in entry.host.feed.check(now: now, limit: limit) {
                 hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))

@@ -38,14 +38,14 @@ public actor MediaEngine {
     nonisolated let hub = EventHub()
     nonisolated let transitions = TransitionTrace()
     nonisolated let remote: RemoteParticipants
-    nonisolated let pushes = PushTable()
+    nonisolated let pushes = PushTable<PushVideoSource>()
     /// Counts all video frames for channels.
     nonisolated let outgoing = FlowMeter<VideoMedia>()
     /// Forwards the events of tracks to the engine; its `engine` is set at the end of `init`.
     nonisolated let relay: TrackEventRelay
     /// The path of the engine's own audio.
     nonisolated let audioTrack: AudioTrack
-    nonisolated let audioPushes = AudioPushSource()
+    nonisolated let audioPushes = PushTable<PushAudioSource>()
     /// The format in which the program pulls audio; `nil` if pulling is not enabled.
     nonisolated let pulled = Mutex<AudioFormat?>(nil)
     /// The mix of all users, for the playback sinks.
@@ -68,7 +68,7 @@ public actor MediaEngine {
     var slots: [TrackID: SourceSlot<VideoMedia>]
     var mainSlot: SourceSlot<VideoMedia> { slots[.main]! }  // never removed
     var audioSlot: SourceSlot<AudioMedia>
-    var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
+    var sinks = SinkTables()
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
     /// The attempt to join a channel that has not answered yet.
@@ -132,11 +132,11 @@ public actor MediaEngine {
             slot.pushHost?.retire()
             slot.track.close()
         }
-        for entry in renderers.values { entry.host.retire() }
+        for entry in sinks.renderers.values { entry.host.retire() }
         audio.playback?.cancel()
         audioSlot.host?.retire()
         audioTrack.stopBlocking()
-        for entry in audio.sinks.values { entry.host.retire() }
+        for entry in sinks.audio.values { entry.host.retire() }
         session?.end()
         if let membership { ControlTask.start { await membership.leave() } }
         hub.finish()
@@ -194,6 +194,8 @@ public actor MediaEngine {
 
     static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
 
+    static let notInChannel = EngineError(.notInChannel, message: "not in a channel")
+
     static func cancelled(_ what: String) -> EngineError {
         EngineError(
             .cancelled, message: "\(what) was cancelled", underlying: CancellationError())
@@ -217,11 +219,11 @@ public actor MediaEngine {
         await takeDownSinks(VideoMedia.self) { _ in true }
         await takeDownSinks(AudioMedia.self) { _ in true }
         let isStuck =
-            renderers.values.contains { $0.host.isGivenUp }
-            || audio.sinks.values.contains { $0.host.isGivenUp }
+            sinks.renderers.values.contains { $0.host.isGivenUp }
+            || sinks.audio.values.contains { $0.host.isGivenUp }
         finalStatistics = await complete(unless: isStuck, waiting: \.waiting) { statisticsNow() }
-        for entry in renderers.values { VideoMedia.detach(entry, in: self) }
-        renderers = [:]
+        for entry in sinks.renderers.values { VideoMedia.detach(entry, in: self) }
+        sinks = SinkTables()
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
         slots = [.main: SourceSlot(mainTrack)]

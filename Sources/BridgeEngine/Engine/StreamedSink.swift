@@ -6,15 +6,23 @@ protocol StreamedSink: HostedSink {
     associatedtype Stream: EngineStream
     /// What the program calls its object, for messages.
     static var noun: String { get }
-    static func sinks(of engine: isolated MediaEngine) -> [ID: SinkEntry<Self>]
-    /// Adds, replaces or removes (`nil`) an entry.
-    static func set(_ entry: SinkEntry<Self>?, at id: ID, in engine: isolated MediaEngine)
+    static var table: WritableKeyPath<SinkTables, [ID: SinkEntry<Self>]> { get }
+    /// The counts of removed sinks.
+    static var departed: SinkCounts<ID> { get }
     /// Returns whether the engine has the stream.
     static func exists(_ stream: Stream, in engine: isolated MediaEngine) -> Bool
     static func attach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
     static func detach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
-    /// Keeps the counts of a sink that was removed.
-    static func keep(_ counts: EngineStatistics.Sink, of id: ID, in engine: isolated MediaEngine)
+}
+
+typealias SinkCounts<ID: Hashable & Sendable> = WritableKeyPath<
+    EngineStatistics.Gone, Departed<ID, EngineStatistics.Sink>
+>
+
+/// The engine's renderers and audio sinks by id.
+struct SinkTables {
+    var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
+    var audio: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
 }
 
 extension StreamedSink {
@@ -49,13 +57,10 @@ struct SinkEntry<Media: StreamedSink> {
 extension VideoMedia: StreamedSink {
     static var noun: String { "renderer" }
 
-    static func sinks(of engine: isolated MediaEngine) -> [RendererID: SinkEntry<VideoMedia>] {
-        engine.renderers
+    static var table: WritableKeyPath<SinkTables, [RendererID: SinkEntry<VideoMedia>]> {
+        \.renderers
     }
-
-    static func set(
-        _ entry: SinkEntry<VideoMedia>?, at id: RendererID, in engine: isolated MediaEngine
-    ) { engine.renderers[id] = entry }
+    static var departed: SinkCounts<RendererID> { \.renderers }
 
     static func exists(_ stream: StreamID, in engine: isolated MediaEngine) -> Bool {
         if case .local(let track) = stream { engine.slots[track] != nil } else { true }
@@ -84,22 +89,13 @@ extension VideoMedia: StreamedSink {
         case .remote(let user, let track): engine.remote.detach(feed, from: user, track)
         }
     }
-
-    static func keep(
-        _ counts: EngineStatistics.Sink, of id: RendererID, in engine: isolated MediaEngine
-    ) { engine.gone.renderers.add(id, counts) }
 }
 
 extension AudioMedia: StreamedSink {
     static var noun: String { "sink" }
 
-    static func sinks(of engine: isolated MediaEngine) -> [AudioSinkID: SinkEntry<AudioMedia>] {
-        engine.audio.sinks
-    }
-
-    static func set(
-        _ entry: SinkEntry<AudioMedia>?, at id: AudioSinkID, in engine: isolated MediaEngine
-    ) { engine.audio.sinks[id] = entry }
+    static var table: WritableKeyPath<SinkTables, [AudioSinkID: SinkEntry<AudioMedia>]> { \.audio }
+    static var departed: SinkCounts<AudioSinkID> { \.audioSinks }
 
     static func exists(_ stream: AudioStreamID, in engine: isolated MediaEngine) -> Bool { true }
 
@@ -120,11 +116,6 @@ extension AudioMedia: StreamedSink {
         case .playback: engine.mixed.detach(feed)
         }
     }
-
-    static func keep(
-        _ counts: EngineStatistics.Sink, of id: AudioSinkID,
-        in engine: isolated MediaEngine
-    ) { engine.gone.audioSinks.add(id, counts) }
 }
 
 /// The video stream that a renderer receives.

@@ -10,7 +10,6 @@ protocol ObjectHost: Actor {
     nonisolated var typeName: String { get }
     /// The identity of the object.
     nonisolated var identity: ObjectIdentifier { get }
-    nonisolated var trace: TransitionTrace { get }
     nonisolated var retirement: Retirement { get }
     /// What the object is to the engine, `source` or `renderer`, for messages.
     nonisolated var role: String { get }

@@ -19,7 +19,6 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     nonisolated private let converter: Media.Converter
     nonisolated private let wanted = Mutex<Media.Request?>(nil)
     private let account: SinkAccount?
-    nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
     nonisolated private let events: EventHub
 
@@ -37,7 +36,6 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
         let endpoint = Media.endpoint(of: sink)
         identity = ObjectIdentifier(endpoint)
         typeName = String(describing: type(of: endpoint))
-        self.trace = trace
         self.events = events
         let executor = SerialQueueExecutor("\(id)")
         self.executor = executor
@@ -105,7 +103,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
         guard request == nil else { return }
         let asked = Media.query(sink)
         wanted.withLock { $0 = asked }
-        trace.note(name, .query, .succeeded)
+        lifecycle.trace.note(name, .query, .succeeded)
     }
 
     private func render(_ item: SinkFeed<Media>.Item) -> FrameDisposition {

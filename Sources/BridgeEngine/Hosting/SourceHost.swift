@@ -14,7 +14,6 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
     nonisolated let identity: ObjectIdentifier
     nonisolated let name: String
     nonisolated let typeName: String
-    nonisolated let trace: TransitionTrace
     nonisolated let retirement = Retirement()
     private nonisolated let failure: @Sendable (EngineError) -> EngineEvent
 
@@ -28,7 +27,6 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         name = "\(Media.sourceName) \(number)"
         let executor = SerialQueueExecutor(name)
         self.executor = executor
-        self.trace = trace
         port = SourcePort(to: receiver, from: executor)
         failure = receiver.failure
         lifecycle = LifecycleState(name: name, typeName: typeName, trace: trace, codes: .source)
@@ -61,7 +59,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         guard !isQueried else { return }
         isQueried = true
         port.adopt(Media.query(source))
-        trace.note(name, .query, .succeeded)
+        lifecycle.trace.note(name, .query, .succeeded)
     }
 
     /// Queries the source if that was not done before, and initialises it. The consumer is set

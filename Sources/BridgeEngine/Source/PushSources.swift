@@ -62,16 +62,16 @@ final class PushVideoSource: VideoSource, Sendable {
     func shouldDispose() { consumer = nil }
 }
 
-/// Holds the sources to which the program pushes, by track, so that a push need not wait for the
-/// engine.
-final class PushTable: Sendable {
-    private let sources = Mutex<[TrackID: PushVideoSource]>([:])
+/// Holds the sources to which the program pushes, by track (``TrackID/main`` for audio), so that a
+/// push need not wait for the engine.
+final class PushTable<Source: AnyObject & Sendable>: Sendable {
+    private let sources = Mutex<[TrackID: Source]>([:])
     let refused = DropMeter()
 
-    subscript(track: TrackID) -> PushVideoSource? {
+    subscript(track: TrackID) -> Source? {
         get { sources.withLock { $0[track] } }
         set {
-            // The previous source is released outside the lock.
+            // The previous source is released outside the lock, with its consumer.
             _ = sources.withLock { sources in
                 defer { sources[track] = newValue }
                 return sources[track]
@@ -122,16 +122,4 @@ final class PushAudioSource: AudioSource, Sendable {
     func shouldStart() {}
     func shouldStop() {}
     func shouldDispose() { consumer = nil }
-}
-
-/// Holds the source to which the program pushes, so that a push need not wait for the engine.
-final class AudioPushSource: Sendable {
-    private let present = Mutex<PushAudioSource?>(nil)
-    let refused = DropMeter()
-
-    var source: PushAudioSource? {
-        get { present.withLock { $0 } }
-        // The previous source is released outside the lock, with its consumer.
-        set { _ = present.exchange(newValue) }
-    }
 }

@@ -1,7 +1,7 @@
 internal import MediaCore
 
 // The path of an encoded unit through the track.
-extension LocalTrack {
+extension LocalTrack: DecodedTrack {
     /// A decoding clock that went back by more than this has restarted: no stream reorders its
     /// pictures that far.
     private static let furthestReordering = MediaTime(seconds: 1)
@@ -111,7 +111,7 @@ extension LocalTrack {
     }
 
     /// Passes a decoded picture to the processors. Called on the decoder's thread.
-    fileprivate func show(_ frame: consuming VideoFrame) -> FrameDisposition {
+    func show(_ frame: consuming VideoFrame) -> FrameDisposition {
         var frame = frame
         let (isActive, isFirst) = state.withLock { state in
             // The clock may have been adjusted between two units that are shown in another order.
@@ -132,19 +132,7 @@ extension LocalTrack {
         return disposition
     }
 
-    fileprivate func decoderFailed(_ error: any Error) {
+    func decoderFailed(_ error: any Error) {
         entrance.active?.sourceDidFail(error)
     }
-}
-
-/// Receives the pictures of a track's decoder.
-final class DecodedFrameConsumer: VideoFrameConsumer, @unchecked Sendable {
-    // Unchecked: set once, before the first unit.
-    weak var track: LocalTrack?
-
-    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        track?.show(frame) ?? .notStarted
-    }
-
-    func sourceDidFail(_ error: any Error) { track?.decoderFailed(error) }
 }

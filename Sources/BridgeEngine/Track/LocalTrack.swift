@@ -54,7 +54,6 @@ final class LocalTrack: Sendable {
     let fallbacks = FrameMeter()
     /// Decodes encoded units while a receiver needs pictures.
     let decoder: TrackDecoder
-    private let decoded = DecodedFrameConsumer()
     /// Counts the pictures that ``decoder`` made.
     let decodedPictures = RateMeter()
     /// Counts the frames that were to be encoded for the channel.
@@ -78,9 +77,7 @@ final class LocalTrack: Sendable {
         keepsLast = keepsLastFrame
         passed = FrameMeter(clock: clock.clockTime)
         bytes = RateMeter(clock: clock.clockTime)
-        decoder = TrackDecoder(
-            backend, to: decoded, clock: clock, queueTimeout: queueTimeout
-        ) { [decoded] in decoded.track?.requestKeyFrame() }
+        decoder = TrackDecoder(backend, clock: clock, queueTimeout: queueTimeout)
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
@@ -90,7 +87,7 @@ final class LocalTrack: Sendable {
         turn = DeliveryTurn(
             timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
         entrance = TrackEntrance(clock)
-        decoded.track = self
+        decoder.output.track = self
     }
 
     /// The content hint of the current source.

@@ -27,9 +27,7 @@ final class TrackDecoder: Sendable {
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
-    /// Weak, because the output owns this object.
-    private weak let output: (any VideoFrameConsumer)?
-    private let onKeyFrameNeeded: @Sendable () -> Void
+    let output = DecodedFrameConsumer()
     private let queue = SerialQueue(label: "mediabridge.decode")
     /// Units that wait until the decoder is created, or accepts them.
     private let units: Mailbox<EncodedVideoFrame>
@@ -41,20 +39,11 @@ final class TrackDecoder: Sendable {
     private let drops = DropMeter()
     private static let depth = 32
 
-    /// - Parameters:
-    ///   - output: Receives the pictures, and the error of a decoder that fails.
-    ///   - queueTimeout: How long a unit waits for room if none may be lost.
-    ///   - onKeyFrameNeeded: Called when units are dropped until the next key frame, once for each
-    ///     interruption.
-    init(
-        _ backend: any MediaBackend, to output: any VideoFrameConsumer, clock: EngineClock,
-        queueTimeout: Duration, onKeyFrameNeeded: @escaping @Sendable () -> Void
-    ) {
+    /// - Parameter queueTimeout: How long a unit waits for room if none may be lost.
+    init(_ backend: any MediaBackend, clock: EngineClock, queueTimeout: Duration) {
         self.backend = backend
-        self.output = output
         self.clock = clock
         self.queueTimeout = queueTimeout
-        self.onKeyFrameNeeded = onKeyFrameNeeded
         let reference = SelfReference<TrackDecoder>()
         units = Mailbox(depth: Self.depth, on: queue, of: clock.timeline) {
             reference.object?.work($0)
@@ -77,12 +66,12 @@ final class TrackDecoder: Sendable {
             return (!state.isWanted, nil, false)
         }
         if isNew { units.open() }
-        if tells { onKeyFrameNeeded() }
+        if tells { output.track?.requestKeyFrame() }
         if let refusal { return drops.refuse(refusal) }
         switch units.post(unit, whenFull: .wait(atMost: clock.isOffline ? queueTimeout : .zero)) {
         case .taken, .takenForOldest: return .accepted
         case .full:
-            if state.withLock({ $0.entered.lose() }) { onKeyFrameNeeded() }
+            if state.withLock({ $0.entered.lose() }) { output.track?.requestKeyFrame() }
             return drops.refuse(.queueFull)
         case .closed: return drops.refuse(.notStarted)
         }
@@ -147,10 +136,7 @@ final class TrackDecoder: Sendable {
             return (state.decoder, isFit, state.decoded.admits(references))
         }
         guard isAdmitted else { return lose(.needsKeyFrame) }
-        guard !state.withLock({ $0.isHopeless }), let output else {
-            drops.note(.undecodable)
-            return
-        }
+        guard !state.withLock({ $0.isHopeless }) else { return drops.note(.undecodable) }
         if let present, isFit { return give(unit, to: present) }
         // The pictures of the previous codec are delivered before those of the next one.
         present?.drain()
@@ -175,7 +161,7 @@ final class TrackDecoder: Sendable {
 
     private func lose(_ cause: DropCause) {
         drops.note(cause)
-        if state.withLock({ $0.decoded.lose() }) { onKeyFrameNeeded() }
+        if state.withLock({ $0.decoded.lose() }) { output.track?.requestKeyFrame() }
     }
 
     private func release() {
@@ -186,4 +172,26 @@ final class TrackDecoder: Sendable {
             (state.decoder, state.codec) = (nil, nil)
         }
     }
+}
+
+/// A track whose units are decoded. It owns the decoder.
+protocol DecodedTrack: AnyObject, Sendable {
+    /// Receives a picture, on the decoder's thread.
+    func show(_ frame: consuming VideoFrame) -> FrameDisposition
+    func decoderFailed(_ error: any Error)
+    /// Called when units are dropped until the next key frame, once for each interruption.
+    func requestKeyFrame()
+}
+
+/// Passes the pictures of a decoder on to its track.
+///
+/// Unchecked: `track` is set once, before the first unit.
+final class DecodedFrameConsumer: VideoFrameConsumer, @unchecked Sendable {
+    weak var track: (any DecodedTrack)?
+
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        track?.show(frame) ?? .notStarted
+    }
+
+    func sourceDidFail(_ error: any Error) { track?.decoderFailed(error) }
 }

@@ -124,8 +124,8 @@ final class LoopbackMember: Sendable {
     let request: ChannelRequest
     var user: UserID { request.userID }
     let mailbox: Mailbox<LoopbackItem>
-    private let receiver: HeldReceiver
-    private let queue: SerialQueue
+    /// Each member has its own queue: a receiver that blocks does not block the others.
+    private let receiver: ReceiverQueue
     /// Totals over all users that were ever in the channel.
     let outgoing = ChannelTallies()
     let incoming = ChannelTallies()
@@ -136,11 +136,10 @@ final class LoopbackMember: Sendable {
         _ request: ChannelRequest, depth: Int, receiver: any ChannelReceiver, timeline: any Timeline
     ) {
         self.request = request
-        let receiver = HeldReceiver(receiver)
+        let receiver = ReceiverQueue(
+            receiver, label: "mediabridge.loopback.\(request.userID)")
         self.receiver = receiver
-        // Each member has its own queue: a receiver that blocks does not block the others.
-        queue = SerialQueue(label: "mediabridge.loopback.\(request.userID)")
-        mailbox = Mailbox(depth: depth, on: queue, of: timeline) { item in
+        mailbox = Mailbox(depth: depth, on: receiver.queue, of: timeline) { item in
             guard receiver.call({ item.deliver(to: $0) }) else {
                 return item.count(.dropped(.closed))
             }
@@ -163,5 +162,5 @@ final class LoopbackMember: Sendable {
 
     /// Returns when no callback is running; immediately in a task that the running callback has
     /// started.
-    func silence() async { await receiver.silence(on: queue) }
+    func silence() async { await receiver.silence() }
 }

@@ -132,15 +132,15 @@ struct AudioPushTests {
 
     /// A consumer that asks its source for its consumer while it is released.
     private final class LastLook: AudioFrameConsumer {
-        private let source: AudioPushSource
+        private let source: PushTable<PushAudioSource>
         private let isAlone: Observed<Bool?>
 
-        init(_ source: AudioPushSource, _ isAlone: Observed<Bool?>) {
+        init(_ source: PushTable<PushAudioSource>, _ isAlone: Observed<Bool?>) {
             (self.source, self.isAlone) = (source, isAlone)
         }
 
         deinit {
-            let isAlone = source.source?.consumer == nil
+            let isAlone = source[.main]?.consumer == nil
             self.isAlone.change { $0 = isAlone }
         }
 
@@ -150,10 +150,10 @@ struct AudioPushTests {
     @Test(arguments: [true, false])
     func aConsumerMayUseItsSourceWhileItIsReleased(byTheSource: Bool) {
         let format = AudioFormat(sampleRate: 48000, channels: 1)
-        let (holder, isAlone) = (AudioPushSource(), Observed<Bool?>(nil))
-        holder.source = PushAudioSource(format, refused: DropMeter())
-        holder.source?.consumer = LastLook(holder, isAlone)
-        if byTheSource { holder.source?.consumer = nil } else { holder.source = nil }
+        let (holder, isAlone) = (PushTable<PushAudioSource>(), Observed<Bool?>(nil))
+        holder[.main] = PushAudioSource(format, refused: DropMeter())
+        holder[.main]?.consumer = LastLook(holder, isAlone)
+        if byTheSource { holder[.main]?.consumer = nil } else { holder[.main] = nil }
         #expect(isAlone.value == true)
     }
 }

@@ -33,8 +33,8 @@ extension MediaEngine {
             within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
     }
 
-    func videoRenderer(_ id: RendererID) -> VideoSinkHost? { renderers[id]?.host }
-    func audioSink(_ id: AudioSinkID) -> AudioSinkHost? { audio.sinks[id]?.host }
+    func videoRenderer(_ id: RendererID) -> VideoSinkHost? { sinks.renderers[id]?.host }
+    func audioSink(_ id: AudioSinkID) -> AudioSinkHost? { sinks.audio[id]?.host }
 
     nonisolated var isLocalAudioMuted: Bool { audioTrack.isMuted }
     var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
