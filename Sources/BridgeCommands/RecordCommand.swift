@@ -302,7 +302,9 @@ extension String {
     var dimensions: (Int, Int)? {
         let numbers = lowercased().split(separator: "x", omittingEmptySubsequences: false)
             .map { Int($0) }
-        guard numbers.count == 2, let first = numbers[0], let second = numbers[1] else { return nil }
+        guard numbers.count == 2, let first = numbers[0], let second = numbers[1] else {
+            return nil
+        }
         return (first, second)
     }
 }
