@@ -1,5 +1,6 @@
 internal import Glibc
 package import HTTPTypes
+internal import MediaBridge
 @_exported public import MediaBridgeWebRTC
 internal import NIOCore
 internal import NIOHTTP1
@@ -45,7 +46,10 @@ public final class HTTPListener: Sendable {
     ///
     /// - Throws: ``PipelineError`` if the server cannot listen on the address.
     package func open() async throws(PipelineError) {
-        removeStaleSocket()
+        // The socket of a killed process is removed; one with a listener stays.
+        if case .unix(let path) = address, (try? ControlSocket.isAbandoned(path)) == true {
+            unlink(path)
+        }
         do {
             let listener = try await bind()
             state.withLock { $0.listener = listener }
@@ -165,20 +169,6 @@ public final class HTTPListener: Sendable {
             try? await channel.close().get()
         }
         if listener != nil, case .unix(let path) = address { unlink(path) }
-    }
-
-    /// Removes the socket of a killed process. A socket with a listener stays.
-    private func removeStaleSocket() {
-        guard case .unix(let path) = address else { return }
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard probe >= 0, let target = try? SocketAddress(unixDomainSocketPath: path) else {
-            return
-        }
-        defer { Glibc.close(probe) }
-        let result = target.withSockAddr { connect(probe, $0, socklen_t($1)) }
-        if result != 0, errno == ECONNREFUSED { unlink(path) }
     }
 }
 

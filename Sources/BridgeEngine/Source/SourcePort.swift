@@ -74,12 +74,7 @@ final class SourcePort<Media: TimedMedia>: Sendable {
 
     /// Removes and returns the endings that the source has reported since it was started, except
     /// those taken before.
-    func takeEndings() -> [SourceEnding] {
-        endings.withLock { endings in
-            defer { endings = [] }
-            return endings
-        }
-    }
+    func takeEndings() -> [SourceEnding] { endings.exchange([]) }
 
     // MARK: Frames
 

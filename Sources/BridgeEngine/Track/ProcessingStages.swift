@@ -107,11 +107,7 @@ final class ProcessingStages: VideoFrameConsumer {
     }
 
     func close() {
-        let stages = self.stages.withLock { stages in
-            defer { stages = ByPoint(nil) }
-            return stages
-        }
-        stages.all.forEach { $0?.close() }
+        stages.exchange(ByPoint(nil)).all.forEach { $0?.close() }
     }
 }
 

@@ -11,25 +11,14 @@ package enum DebianPackage {
             ?? package(with: name, in: "Hardware-Elements")
     }
 
-    /// Returns the package that provides a decoder; `nil` if no package is known.
-    ///
-    /// - Parameter decoder: The media type that it decodes, such as `video/x-h265`.
-    package static func providing(decoder: String) -> String? {
-        package(with: decoder, in: "Gstreamer-Decoders")
-    }
-
-    /// Returns the package that provides an encoder; `nil` if no package is known.
-    ///
-    /// - Parameter encoder: The media type that it produces.
-    package static func providing(encoder: String) -> String? {
-        package(with: encoder, in: "Gstreamer-Encoders")
-    }
-
-    /// Returns the package that provides a source for a URI scheme; `nil` if no package is known.
-    ///
-    /// - Parameter uriScheme: For example `rtsp` or `https`.
-    package static func providing(uriScheme: String) -> String? {
-        package(with: uriScheme, in: "Gstreamer-Uri-Sources")
+    /// Returns the package that provides what is missing; `nil` if no package is known.
+    static func providing(_ missing: MissingPlugin) -> String? {
+        switch missing.kind {
+        case .element, .other: providing(element: missing.name)
+        case .decoder: package(with: missing.name, in: "Gstreamer-Decoders")
+        case .encoder: package(with: missing.name, in: "Gstreamer-Encoders")
+        case .uriSource: package(with: missing.name, in: "Gstreamer-Uri-Sources")
+        }
     }
 
     /// Names of all elements in the index.

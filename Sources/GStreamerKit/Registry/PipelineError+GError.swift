@@ -101,14 +101,7 @@ struct MissingPlugin: Sendable {
         if kind == .element, let today = FormerNames.element(name) {
             return "\(today) instead of \(name), a name of GStreamer 0.10"
         }
-        let package: String?
-        switch kind {
-        case .element, .other: package = DebianPackage.providing(element: name)
-        case .decoder: package = DebianPackage.providing(decoder: name)
-        case .encoder: package = DebianPackage.providing(encoder: name)
-        case .uriSource: package = DebianPackage.providing(uriScheme: name)
-        }
-        if let package { return "apt install \(package)" }
+        if let package = DebianPackage.providing(self) { return "apt install \(package)" }
         if kind == .element, let meant = Spelling.nearest(to: name, among: ElementFactory.names) {
             return meant
         }

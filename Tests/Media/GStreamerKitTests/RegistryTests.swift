@@ -1,4 +1,4 @@
-import GStreamerKit
+@testable import GStreamerKit
 import TestSupport
 import Testing
 
@@ -30,11 +30,14 @@ import Testing
     }
 
     @Test func packagesOfDecodersEncodersAndSchemes() {
-        #expect(DebianPackage.providing(decoder: "video/x-h264") != nil)
-        #expect(DebianPackage.providing(decoder: "video/x-nobody-knows") == nil)
-        #expect(DebianPackage.providing(encoder: "video/x-h264") != nil)
-        #expect(DebianPackage.providing(uriScheme: "rtsp") == "gstreamer1.0-plugins-good")
-        #expect(DebianPackage.providing(uriScheme: "nobody") == nil)
+        func package(_ kind: MissingPlugin.Kind, _ name: String) -> String? {
+            DebianPackage.providing(MissingPlugin(kind: kind, name: name))
+        }
+        #expect(package(.decoder, "video/x-h264") != nil)
+        #expect(package(.decoder, "video/x-nobody-knows") == nil)
+        #expect(package(.encoder, "video/x-h264") != nil)
+        #expect(package(.uriSource, "rtsp") == "gstreamer1.0-plugins-good")
+        #expect(package(.uriSource, "nobody") == nil)
     }
 
     @Test func theSharedClockRunsForward() {

@@ -179,7 +179,7 @@ package final class ControlSocket: Sendable {
     }
 
     /// Whether a path is that of a socket whose process has ended.
-    private static func isAbandoned(_ path: String) throws(PipelineError) -> Bool {
+    package static func isAbandoned(_ path: String) throws(PipelineError) -> Bool {
         let client = try socket()
         defer {
             Glibc.close(client)
