@@ -1,6 +1,7 @@
-@testable import GStreamerKit
 import TestSupport
 import Testing
+
+@testable import GStreamerKit
 
 @Suite(.hangGuard) struct RegistryTests {
     @Test func anInstalledElementIsFound() throws {
