@@ -284,6 +284,9 @@ enum MatroskaHeader {
         return nil
     }
 
+    /// The size of an element that does not state it; all others are smaller.
+    static let unknownSize = 1 << 56
+
     /// Returns an element's identifier and content; `nil` beyond the end of the bytes.
     static func element<Bytes: RandomAccessCollection<UInt8>>(
         _ bytes: Bytes, _ start: Int
@@ -299,7 +302,8 @@ enum MatroskaHeader {
         guard let id = number(start, keepsMarker: true),
             let size = number(id.end, keepsMarker: false)
         else { return nil }
-        return (id.value, size.end..<size.end + min(size.value, 1 << 56))
+        let isUnknown = size.value == 1 << (7 * (size.end - id.end)) - 1
+        return (id.value, size.end..<size.end + (isUnknown ? unknownSize : size.value))
     }
 
     private static func store(

@@ -21,7 +21,10 @@ enum ContainerDamage {
 
     private static let cluster: [UInt8] = [0x1f, 0x43, 0xb6, 0x75]
     /// The elements whose children follow: the segment, clusters and groups of blocks.
-    private static let parents = [MatroskaHeader.segment, 0x1f43_b675, 0xa0]
+    private static let parents = [MatroskaHeader.segment, clusters, 0xa0]
+    private static let clusters = 0x1f43_b675
+    /// Void and CRC-32, which may be everywhere.
+    private static let fillers = [0xec, 0xbf]
     /// The other elements of a file, a segment, a cluster and a group of blocks.
     private static let elements = Set([
         0x1a45_dfa3, 0x114d_9b74, 0x1549_a966, 0x1654_ae6b, 0x1c53_bb6b, 0x1254_c367, 0x1043_a770,
@@ -29,24 +32,35 @@ enum ContainerDamage {
         0xbf, 0xc8, 0xe7, 0xec, 0xfa, 0xfb, 0xfd,
     ])
 
-    /// An incomplete element at the end is no damage: the muxer was interrupted.
+    /// An incomplete element at the end is no damage, as the muxer was interrupted, and neither are zeros at
+    /// the end, which a file system may leave after a power failure.
     private static func matroska(_ file: FileBytes) -> [String] {
-        var (parts, at) = ([String](), 0)
+        // The end of the cluster: 0 outside of clusters, the greatest number where it is not stated.
+        var (parts, at, end) = ([String](), 0, 0)
         while at < file.count {
-            let head = file.read(16, at: at) ?? []
-            if let (id, content) = MatroskaHeader.element(head, 0) {
-                if parents.contains(id) {
-                    at += content.lowerBound
-                    continue
+            var isInterrupted = file.count - at < 16
+            if let (id, content) = MatroskaHeader.element(file.read(16, at: at) ?? [], 0) {
+                let isParent = parents.contains(id)
+                let next = at + (isParent ? content.lowerBound : content.upperBound)
+                let isKnown = isParent || elements.contains(id)
+                if isKnown, id > 0xffff {  // a part of the file or of the segment
+                    if at < end, end < .max {
+                        parts.append("the cluster before byte \(at) lacks \(end - at) bytes")
+                    }
+                    let isBounded = content.count < MatroskaHeader.unknownSize
+                    end = id != clusters ? 0 : isBounded ? at + content.upperBound : .max
                 }
-                if elements.contains(id), content.upperBound <= file.count - at {
-                    at += content.upperBound
+                let isInPlace = id > 0xffff || next <= end || at >= end && fillers.contains(id)
+                isInterrupted = isInterrupted || isKnown && isInPlace
+                if isKnown, isInPlace, next <= file.count {
+                    at = next
                     continue
                 }
             }
-            guard let next = position(of: cluster, in: file, from: at + 1) else { break }
-            parts.append("\(next - at) bytes from \(at) on are no Matroska")
-            at = next
+            let next = position(of: cluster, in: file, from: at + 1)
+            if next == nil, isInterrupted || file.read(1 << 20, at: at)?.max() == 0 { break }
+            parts.append("\((next ?? file.count) - at) bytes from \(at) on are no Matroska")
+            (at, end) = (next ?? file.count, 0)
         }
         return parts
     }
