@@ -31,10 +31,9 @@ final class PushVideoSource: VideoSource, Sendable {
         case .pixelBuffers where frame.format == .pixelBuffer: break
         default: return refused.refuse(.wrongBufferType)
         }
-        switch frame.made(now: clock.now) {
-        case .success(let made): return consumer.consume(made)
-        case .failure(let refusal): return refused.refuse(refusal.cause)
-        }
+        do throws(RawPicture.Refusal) {
+            return consumer.consume(try frame.made(now: clock.now))
+        } catch { return refused.refuse(error.cause) }
     }
 
     func push(_ unit: EncodedVideoFrame) -> FrameDisposition {

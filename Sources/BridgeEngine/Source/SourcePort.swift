@@ -214,11 +214,10 @@ extension SourcePort where Media == VideoMedia {
         guard bufferType == .rawData else { return refuse(.wrongBufferType, picture.size) }
         // Refuses before copying.
         guard isAdmitting else { return refuse(.notStarted, picture.size) }
-        switch picture.copied() {
-        case .success(let storage):
-            return consume(VideoFrame(storage, runningTime: time, rotation: rotation))
-        case .failure(let refusal): return refuse(refusal.cause, picture.size)
-        }
+        do throws(RawPicture.Refusal) {
+            return consume(
+                VideoFrame(try picture.copied(), runningTime: time, rotation: rotation))
+        } catch { return refuse(error.cause, picture.size) }
     }
 }
 

@@ -156,11 +156,7 @@ public struct AudioFrame: Sendable {
         plane: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
     ) throws -> R {
         var result: Result<R, any Error>?
-        try storage.read { planes in
-            do { result = .success(try body(memory(planes, plane))) } catch {
-                result = .failure(error)
-            }
-        }
+        try storage.read { planes in result = Result { try body(memory(planes, plane)) } }
         return try result!.get()  // a storage calls the body once, or throws
     }
 
@@ -175,11 +171,7 @@ public struct AudioFrame: Sendable {
             samples = 0..<storage.sampleCount
         }
         var result: Result<R, any Error>?
-        try storage.write { planes in
-            do { result = .success(try body(memory(planes, plane))) } catch {
-                result = .failure(error)
-            }
-        }
+        try storage.write { planes in result = Result { try body(memory(planes, plane)) } }
         return try result!.get()  // a storage calls the body once, or throws
     }
 }

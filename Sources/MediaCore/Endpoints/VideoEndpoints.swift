@@ -166,11 +166,10 @@ extension VideoFrameConsumer {
     public func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {
-        switch picture.copied() {
-        case .success(let storage):
-            return consume(VideoFrame(storage, runningTime: time, rotation: rotation))
-        case .failure(let refusal): return .dropped(refusal.cause)
-        }
+        do throws(RawPicture.Refusal) {
+            return consume(
+                VideoFrame(try picture.copied(), runningTime: time, rotation: rotation))
+        } catch { return .dropped(error.cause) }
     }
 
     public func sourceDidEnd() {}

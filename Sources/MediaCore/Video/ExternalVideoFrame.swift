@@ -41,85 +41,67 @@ public final class ExternalVideoFrame {
         VideoCrop(left: cropLeft, top: cropTop, right: cropRight, bottom: cropBottom)
     }
 
-    /// Returns the frame, or the reason why it cannot be made.
-    ///
-    /// - ``DropCause/badFormat``: the format or rotation is not defined.
-    /// - ``DropCause/wrongBufferType``: the bytes or the pixel buffer that the format requires are
-    ///   missing.
-    /// - ``DropCause/badStride``: the stride is out of range.
-    /// - ``DropCause/badSize``: the height is out of range, the crop is negative or leaves nothing,
-    ///   or there are too few bytes.
+    /// Returns the frame.
     ///
     /// - Parameter now: The running time to use if ``time`` is `nil`.
-    package func made(now: MediaTime) -> Result<VideoFrame, RawPicture.Refusal> {
+    /// - Throws: The reason why it cannot be made.
+    ///   - ``DropCause/badFormat``: the format or rotation is not defined.
+    ///   - ``DropCause/wrongBufferType``: the bytes or the pixel buffer that the format requires are
+    ///     missing.
+    ///   - ``DropCause/badStride``: the stride is out of range.
+    ///   - ``DropCause/badSize``: the height is out of range, the crop is negative or leaves nothing,
+    ///     or there are too few bytes.
+    package func made(now: MediaTime) throws(RawPicture.Refusal) -> VideoFrame {
         guard let rotation = VideoRotation(rawValue: rotation) else {
-            return .refused(.badFormat, "invalid rotation: \(self.rotation) degrees")
+            throw RawPicture.Refusal(.badFormat)
         }
-        return storage().map { storage in
-            VideoFrame(
-                storage, runningTime: time ?? now, rotation: rotation, metadata: metadata)
-        }
+        return VideoFrame(
+            try storage(), runningTime: time ?? now, rotation: rotation, metadata: metadata)
     }
 
-    private func storage() -> Result<any VideoFrameStorage, RawPicture.Refusal> {
+    private func storage() throws(RawPicture.Refusal) -> any VideoFrameStorage {
         if format == .pixelBuffer {
-            guard let textureBuf else {
-                return .refused(.wrongBufferType, "format 12 without textureBuf")
-            }
-            return cropped(textureBuf.storage)
+            guard let textureBuf else { throw RawPicture.Refusal(.wrongBufferType) }
+            return try cropped(textureBuf.storage)
         }
         guard let pixelFormat = VideoPixelFormat(push: format) else {
-            return .refused(.badFormat, "unknown format number: \(format.rawValue)")
+            throw RawPicture.Refusal(.badFormat)
         }
-        guard let dataBuf else {
-            return .refused(.wrongBufferType, "format \(format.rawValue) without dataBuf")
-        }
-        return copied(dataBuf, pixelFormat)
+        guard let dataBuf else { throw RawPicture.Refusal(.wrongBufferType) }
+        return try copied(dataBuf, pixelFormat)
     }
 
     private func copied(
         _ bytes: [UInt8], _ pixelFormat: VideoPixelFormat
-    ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
-        guard (1...VideoPixelFormat.longestStride).contains(strideInPixels) else {
-            return .refused(.badStride, "stride out of range: \(strideInPixels) pixels")
-        }
-        guard crop.size(of: VideoSize(width: strideInPixels, height: height)) != nil else {
-            return .refused(
-                .badSize, "\(crop) leaves nothing of \(strideInPixels)×\(height)")
-        }
+    ) throws(RawPicture.Refusal) -> any VideoFrameStorage {
+        guard (1...VideoPixelFormat.longestStride).contains(strideInPixels),
+            format != .imc2 || strideInPixels.isMultiple(of: 2)
+        else { throw RawPicture.Refusal(.badStride) }
         // Whether padding or pixels are cut off on the right makes no difference.
         var rest = crop
         rest.right = 0
-        let size = VideoSize(width: strideInPixels - cropRight, height: height)
-        guard size.isValid else { return .refused(.badSize, "\(size) is not a valid frame size") }
-        return bytes.withUnsafeBytes { bytes in
+        guard crop.size(of: VideoSize(width: strideInPixels, height: height)) != nil,
+            case let size = VideoSize(width: strideInPixels - cropRight, height: height),
+            size.isValid
+        else { throw RawPicture.Refusal(.badSize) }
+        let copy = bytes.withUnsafeBytes { bytes in
             var picture = RawPicture(
                 unsafe: bytes, format: pixelFormat, size: size, strideInPixels: strideInPixels,
                 crop: rest)
-            if format == .imc2 {
-                guard strideInPixels.isMultiple(of: 2) else {
-                    return .refused(
-                        .badStride, "IMC2 needs an even stride, not \(strideInPixels)")
-                }
-                picture.planes = Self.imc2Planes(size, stride: strideInPixels)
-            }
-            return picture.copied().map { $0 }
+            if format == .imc2 { picture.planes = Self.imc2Planes(size, stride: strideInPixels) }
+            return Result { () throws(RawPicture.Refusal) in try picture.copied() }
         }
+        return try copy.get()
     }
 
     private func cropped(
         _ storage: any VideoFrameStorage
-    ) -> Result<any VideoFrameStorage, RawPicture.Refusal> {
-        guard crop != VideoCrop() else { return .success(storage) }
-        let size = storage.size
-        guard crop.size(of: size) != nil else {
-            return .refused(.badSize, "\(crop) leaves nothing of \(size)")
-        }
+    ) throws(RawPicture.Refusal) -> any VideoFrameStorage {
+        guard crop != VideoCrop() else { return storage }
+        guard crop.size(of: storage.size) != nil else { throw RawPicture.Refusal(.badSize) }
         do throws(FrameError) {
-            return .success(try MemoryFrameStorage(packing: storage, crop: crop))
-        } catch {
-            return .failure(RawPicture.Refusal(error))
-        }
+            return try MemoryFrameStorage(packing: storage, crop: crop)
+        } catch { throw RawPicture.Refusal(error) }
     }
 
     /// Returns the planes of IMC2: each chroma row has V in its left half and U in its right half.

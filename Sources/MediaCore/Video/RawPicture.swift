@@ -38,14 +38,8 @@ public struct RawPicture {
     package struct Refusal: Error, Sendable {
         /// The cause under which the frame is counted.
         package let cause: DropCause
-        /// A description of the reason, in one sentence.
-        package let message: String
 
-        /// Creates a reason with its cause and its description.
-        package init(cause: DropCause, message: String) {
-            self.cause = cause
-            self.message = message
-        }
+        init(_ cause: DropCause) { self.cause = cause }
 
         init(_ error: FrameError) {
             switch error.code {
@@ -53,38 +47,25 @@ public struct RawPicture {
             case .outOfMemory: cause = .failed
             default: cause = .badFormat
             }
-            message = error.message
         }
     }
 
-    /// Returns a copy of the picture, cropped and without padding, or the reason why there is none.
-    package func copied() -> Result<MemoryFrameStorage, Refusal> {
-        guard size.isValid else { return .refused(.badSize, "\(size) is not a valid frame size") }
-        guard let kept = crop.size(of: size) else {
-            return .refused(.badSize, "\(crop) leaves nothing of \(size)")
-        }
+    /// Returns a copy of the picture, cropped and without padding.
+    package func copied() throws(Refusal) -> MemoryFrameStorage {
+        guard size.isValid, let kept = crop.size(of: size) else { throw Refusal(.badSize) }
+        let (source, target): ([VideoPlaneLayout], [VideoPlaneLayout])
         do throws(FrameError) {
             let usual = try format.packedPlanes(size, strideInPixels: strideInPixels)
-            let source = planes ?? usual
-            let needed = VideoPixelFormat.byteCount(of: source)
-            guard needed <= bytes.count else {
-                return .refused(
-                    .badSize, "\(bytes.count) bytes, but \(format) \(size) needs \(needed)")
-            }
-            let target = try format.packedPlanes(kept)
-            let storage = try MemoryFrameStorage(
+            (source, target) = (planes ?? usual, try format.packedPlanes(kept))
+        } catch { throw Refusal(error) }
+        guard VideoPixelFormat.byteCount(of: source) <= bytes.count else {
+            throw Refusal(.badSize)
+        }
+        do throws(FrameError) {
+            return try MemoryFrameStorage(
                 copying: bytes, from: crop.applied(to: source, of: size), to: target,
                 format: VideoFormat(format, width: kept.width, height: kept.height))
-            return .success(storage)
-        } catch {
-            return .failure(Refusal(error))
-        }
-    }
-}
-
-extension Result where Failure == RawPicture.Refusal {
-    static func refused(_ cause: DropCause, _ message: String) -> Self {
-        .failure(Failure(cause: cause, message: message))
+        } catch { throw Refusal(error) }
     }
 }
 

@@ -170,7 +170,7 @@ import Testing
         let planes = try VideoPixelFormat.nv12.packedPlanes(size, strideInPixels: 11)
         let storage = try DefinedPicture.bytes(planes).withUnsafeBytes { bytes in
             try RawPicture(unsafe: bytes, format: .nv12, size: size, strideInPixels: 11)
-                .copied().get()
+                .copied()
         }
         let conversion = VideoConversion(pixelFormat: .i420)
         let made = try FrameConverter().convert(

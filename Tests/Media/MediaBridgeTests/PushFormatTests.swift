@@ -35,7 +35,7 @@ import Testing
                 pushed.dataBuf = DefinedPicture.bytes(try pixels.packedPlanes(whole))
                 (pushed.cropLeft, pushed.cropTop) = (crop.left, crop.top)
                 (pushed.cropRight, pushed.cropBottom) = (crop.right, crop.bottom)
-                let made = try pushed.made(now: .zero).get()
+                let made = try pushed.made(now: .zero)
                 let expected = try original.through(
                     "videocrop left=\(crop.left) top=\(crop.top) right=\(crop.right) "
                         + "bottom=\(crop.bottom)")
@@ -64,7 +64,7 @@ import Testing
                 pushed.dataBuf = bytes
                 (pushed.cropLeft, pushed.cropTop) = (crop.left, crop.top)
                 (pushed.cropRight, pushed.cropBottom) = (crop.right, crop.bottom)
-                let made = try pushed.made(now: .zero).get()
+                let made = try pushed.made(now: .zero)
                 let expected = try original.through(
                     "videocrop left=\(crop.left) top=\(crop.top) right=\(crop.right) "
                         + "bottom=\(crop.bottom)")
@@ -85,7 +85,7 @@ import Testing
                 let made = try DefinedPicture.bytes(planes).withUnsafeBytes { bytes in
                     try RawPicture(
                         unsafe: bytes, format: format, size: size, strideInPixels: stride
-                    ).copied().get()
+                    ).copied()
                 }
                 let frame = VideoFrame(made, runningTime: .zero)
                 #expect(try frame.through("identity").rows == expected, "\(size), \(stride)")
@@ -101,9 +101,9 @@ import Testing
         let pushed = ExternalVideoFrame()
         pushed.format = .pixelBuffer
         pushed.textureBuf = original.pixelBuffer
-        #expect(try pushed.made(now: .zero).get().storage === original.storage)
+        #expect(try pushed.made(now: .zero).storage === original.storage)
         (pushed.cropLeft, pushed.cropTop, pushed.cropRight, pushed.cropBottom) = (3, 1, 2, 3)
-        let made = try pushed.made(now: .zero).get()
+        let made = try pushed.made(now: .zero)
         let expected = try original.through("videocrop left=3 top=1 right=2 bottom=3")
         #expect(try made.rows == expected.rows)
     }

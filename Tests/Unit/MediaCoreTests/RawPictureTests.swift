@@ -13,7 +13,7 @@ import Testing
             let bytes = PackedFormats.bytes(planes)
             let taken = try bytes.withUnsafeBytes { bytes in
                 try RawPicture(unsafe: bytes, format: format, size: size, strideInPixels: stride)
-                    .copied().get()
+                    .copied()
             }
             #expect(taken.format == VideoFormat(format, width: size.width, height: size.height))
             #expect(taken.planes == (try format.packedPlanes(size)))
@@ -33,7 +33,7 @@ import Testing
             let picture = RawPicture(
                 unsafe: bytes, format: .gray8, size: VideoSize(width: 3, height: 3),
                 strideInPixels: 8)
-            let taken = try picture.copied().get()
+            let taken = try picture.copied()
             #expect(taken.bytes.count == 9)
             let short = RawPicture(
                 unsafe: UnsafeRawBufferPointer(rebasing: bytes.dropLast()), format: .gray8,
@@ -128,7 +128,7 @@ import Testing
 extension RawPicture {
     /// The cause of the refusal; `nil` if the picture is accepted.
     var cause: DropCause? {
-        guard case .failure(let refusal) = copied() else { return nil }
-        return refusal.message.isEmpty ? nil : refusal.cause
+        do throws(RawPicture.Refusal) { _ = try copied() } catch { return error.cause }
+        return nil
     }
 }
