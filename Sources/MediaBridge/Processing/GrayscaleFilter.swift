@@ -1,8 +1,8 @@
 /// Removes the colours of the picture.
 ///
 /// In YUV formats the luma bytes stay unchanged and chroma becomes neutral. In RGB formats every
-/// channel becomes the luminance (BT.601 weights). Formats whose samples are packed across bytes
-/// are converted to 16-bit YUV and back.
+/// channel becomes the luminance (BT.601 weights). Formats whose samples are packed across bytes, and
+/// RGB formats without four bytes per pixel, are converted to 16-bit YUV and back.
 public final class GrayscaleFilter: VideoProcessor, Sendable {
     private let converter = FrameConverter()
     private let pool = FramePool()
@@ -37,7 +37,7 @@ public final class GrayscaleFilter: VideoProcessor, Sendable {
     /// Converts the frame to a format that a recipe exists for, filters it, and converts it back.
     private func convert(_ frame: VideoFrame, _ info: VideoInfo) throws -> VideoFrame? {
         let back = VideoConversion(pixelFormat: VideoPixelFormat(rawValue: info.format))
-        let plain = try converter.convert(frame, to: VideoConversion(pixelFormat: "Y444_16LE"))
+        let plain = try converter.convert(frame, to: VideoConversion(pixelFormat: "AYUV64"))
         return try process(plain).map { try converter.convert($0, to: back) }
     }
 }
@@ -47,9 +47,10 @@ private enum GrayscaleRecipe {
     /// Chroma samples get the middle of their range.
     case neutralChroma([VideoInfo.Component], littleEndian: Bool)
     /// Every channel gets the luminance.
-    case luminance([VideoInfo.Component])
+    case luminance(PixelWords)
 
-    /// Returns `nil` for formats whose samples do not occupy whole bytes or 16-bit words.
+    /// Returns `nil` for formats whose samples do not occupy whole bytes or 16-bit words, and for RGB
+    /// formats without four bytes per pixel.
     init?(_ info: VideoInfo) {
         let components = Array(info.components.prefix(3))
         guard components.count == 3, !info.isComplex,
@@ -63,7 +64,9 @@ private enum GrayscaleRecipe {
         case .yuv where isBytes || isWords:
             self = .neutralChroma(
                 Array(components.dropFirst()), littleEndian: info.isLittleEndian)
-        case .rgb where isBytes: self = .luminance(components)
+        case .rgb where isBytes:
+            guard let words = PixelWords(components) else { return nil }
+            self = .luminance(words)
         default: return nil
         }
     }
@@ -73,13 +76,13 @@ private enum GrayscaleRecipe {
         switch self {
         case .neutralChroma(let chroma, let littleEndian):
             neutralize(&planes, chroma, littleEndian)
-        case .luminance(let channels): level(&planes, channels)
+        case .luminance(let words): words.level(&planes)
         }
     }
 
     /// Writes the changed picture to other planes of the same format.
     func apply(from source: borrowing VideoPlanes, to planes: inout MutableVideoPlanes) {
-        if case .luminance(let channels) = self, let words = PixelWords(channels) {
+        if case .luminance(let words) = self {
             words.level(from: source, to: &planes)
             return planes.clearPadding(0)
         }
@@ -143,33 +146,9 @@ private enum GrayscaleRecipe {
 
     // MARK: Luminance
 
-    private func level(_ planes: inout MutableVideoPlanes, _ channels: [VideoInfo.Component]) {
-        if let words = PixelWords(channels) { return words.level(&planes) }
-        let weights: [UInt16] = [77, 150, 29]
-        let (width, height) = (planes.format.width, planes.format.height)
-        var luminance = [UInt16](repeating: 0, count: width)
-        for y in 0..<height {
-            for x in 0..<width { luminance[x] = 0 }
-            for (channel, weight) in zip(channels, weights) {
-                let plane = planes[channel.plane]
-                let row = plane.row(y)
-                for x in 0..<width {
-                    luminance[x] &+= UInt16(row[channel.offset + x * channel.pixelStride]) &* weight
-                }
-            }
-            for channel in channels {
-                let plane = planes[channel.plane]
-                let row = plane.row(y)
-                for x in 0..<width {
-                    row[channel.offset + x * channel.pixelStride] = UInt8(luminance[x] >> 8)
-                }
-            }
-        }
-    }
-
     /// A format of four bytes per pixel, whose pixels are changed as words of 32 bits, so that the
     /// compiler can use vector instructions.
-    private struct PixelWords {
+    struct PixelWords {
         private let red: UInt32
         private let green: UInt32
         private let blue: UInt32
