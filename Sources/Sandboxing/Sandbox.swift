@@ -175,9 +175,7 @@ extension Sandbox {
         let argv = ([program] + arguments).map { strdup($0) } + [nil]
         let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         execve(program, argv, envp)
-        throw PipelineError(
-            .sandboxUnavailable,
-            message: "cannot restart inside the sandbox: \(systemErrorText())")
+        throw PipelineError(.sandboxUnavailable, cannot: "restart inside the sandbox")
     }
 
     /// The standard descriptors of a terminal share one description that is open for reading and

@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 /// An error of a pipeline, with GStreamer's own message and advice on what to do.
 public struct PipelineError: Error, Equatable, Sendable {
     /// The kind of failure, to be tested by programs.
@@ -34,6 +36,12 @@ public struct PipelineError: Error, Equatable, Sendable {
         self.message = message
         self.debug = debug
         self.advice = advice
+    }
+
+    /// Creates the error of a system call that has just failed on this thread: `cannot read a.mkv: No such
+    /// file or directory`.
+    package init(_ code: Code = .resourceFailed, cannot task: String, advice: String? = nil) {
+        self.init(code, message: "cannot \(task): \(systemErrorText())", advice: advice)
     }
 
     /// The kind of failure. New kinds may be added: switch over them with a `default`.

@@ -228,8 +228,7 @@ enum SecretFile {
     /// Returns its text, without the white space around it.
     static func read(_ path: String) throws -> String {
         guard let file = FileHandle(forReadingAtPath: path) else {
-            throw PipelineError(
-                .notFound, message: "cannot read \(path): \(String(cString: strerror(errno)))")
+            throw PipelineError(.notFound, cannot: "read \(path)")
         }
         let data = try file.read(upToCount: 4097) ?? Data()
         guard data.count <= 4096 else {

@@ -133,7 +133,7 @@ package final class ControlSocket: Sendable {
         defer { Glibc.close(client) }
         guard try withAddress(path, { connect(client, $0, $1) }) == 0 else {
             throw PipelineError(
-                .notFound, message: "cannot connect to \"\(path)\": \(systemErrorText())",
+                .notFound, cannot: "connect to \"\(path)\"",
                 advice: "start gst-bridge record with --control \(path)")
         }
         limit(client, SO_RCVTIMEO, to: .seconds(60).asDefaultDeadline)
@@ -152,8 +152,7 @@ package final class ControlSocket: Sendable {
         let descriptor = Glibc.socket(
             AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else {
-            throw PipelineError(
-                .resourceFailed, message: "cannot create a socket: \(systemErrorText())")
+            throw PipelineError(cannot: "create a socket")
         }
         return descriptor
     }

@@ -134,9 +134,7 @@ public struct Recordings: Sendable {
         var about = stat()
         guard (isNamed ? stat(path, &about) : lstat(path, &about)) == 0 else {
             guard isNamed else { return }
-            throw PipelineError(
-                .notFound, message: "cannot read \"\(path)\": \(systemErrorText())",
-                advice: "check the path")
+            throw PipelineError(.notFound, cannot: "read \"\(path)\"", advice: "check the path")
         }
         guard about.st_mode & S_IFMT == S_IFDIR else {
             if isNamed || FileSize.of(path) != nil { found.append((path, isNamed)) }
@@ -145,9 +143,7 @@ public struct Recordings: Sendable {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
             guard isNamed else { return }
-            throw PipelineError(
-                .resourceFailed,
-                message: "cannot read the directory \"\(path)\": \(systemErrorText())")
+            throw PipelineError(cannot: "read the directory \"\(path)\"")
         }
         for name in names.sorted() where !name.hasPrefix(".") {
             let separator = path.hasSuffix("/") ? "" : "/"

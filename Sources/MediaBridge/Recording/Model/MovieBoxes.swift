@@ -110,9 +110,7 @@ final class FileBytes {
         self.path = path
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw PipelineError(
-                .notFound, message: "cannot read \(path): \(systemErrorText())",
-                advice: "check the path")
+            throw PipelineError(.notFound, cannot: "read \(path)", advice: "check the path")
         }
         var about = stat()
         let isFile = fstat(descriptor, &about) == 0 && about.st_mode & S_IFMT == S_IFREG

@@ -18,8 +18,7 @@ struct RecordedContainer: Sendable {
     static func of(_ path: String) throws(PipelineError) -> RecordedContainer {
         let file = try FileBytes(path)
         guard let head = file.read(4096, at: 0) else {
-            throw PipelineError(
-                .resourceFailed, message: "cannot read \(path): \(systemErrorText())")
+            throw PipelineError(cannot: "read \(path)")
         }
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
             let start = head.prefix(512)

@@ -110,8 +110,6 @@ final class RepairDraft: Sendable {
     }
 
     private static func failure(_ path: String) -> PipelineError {
-        PipelineError(
-            .resourceFailed, message: "cannot write \(path): \(systemErrorText())",
-            advice: "the recording is unchanged")
+        PipelineError(cannot: "write \(path)", advice: "the recording is unchanged")
     }
 }

@@ -125,9 +125,7 @@ enum DiskSpace {
         guard stat(existing, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
             access(existing, W_OK) == 0
         else {
-            throw PipelineError(
-                .resourceFailed,
-                message: "cannot write to the directory \"\(existing)\": \(systemErrorText())")
+            throw PipelineError(cannot: "write to the directory \"\(existing)\"")
         }
     }
 
@@ -146,9 +144,7 @@ enum DiskSpace {
             throw PipelineError(.badValue, message: "\"\(path)\" is a directory")
         }
         guard access(exists ? path : directory, W_OK) == 0 else {
-            throw PipelineError(
-                .resourceFailed,
-                message: "cannot write \"\(path)\": \(systemErrorText())")
+            throw PipelineError(cannot: "write \"\(path)\"")
         }
     }
 

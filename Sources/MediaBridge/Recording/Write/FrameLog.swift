@@ -36,8 +36,7 @@ final class FrameLog {
         self.drops = drops
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
-            throw PipelineError(
-                .resourceFailed, message: "cannot write \"\(path)\": \(systemErrorText())")
+            throw PipelineError(cannot: "write \"\(path)\"")
         }
     }
 
@@ -142,8 +141,7 @@ final class FrameLog {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             guard count > 0 else {
                 failure = PipelineError(
-                    .resourceFailed, message: "cannot write \"\(path)\": \(systemErrorText())",
-                    advice: "record to a disk with more space")
+                    cannot: "write \"\(path)\"", advice: "record to a disk with more space")
                 return
             }
             bytes = bytes.dropFirst(count)

@@ -449,9 +449,7 @@ final class ClaimedFile: Sendable {
             path, O_WRONLY | O_CREAT | O_CLOEXEC | (mustBeNew ? O_EXCL : 0), 0o666)
         guard descriptor >= 0 else {
             if mustBeNew, errno == EEXIST { return nil }
-            throw PipelineError(
-                .resourceFailed,
-                message: "cannot write \"\(path)\": \(systemErrorText())")
+            throw PipelineError(cannot: "write \"\(path)\"")
         }
         // A file system without locks is no reason to refuse.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {

@@ -106,9 +106,7 @@ package struct RecordingNames: Sendable {
             try create(above)
             if mkdir(directory, 0o777) == 0 || errno == EEXIST { return }
         }
-        throw PipelineError(
-            .resourceFailed,
-            message: "cannot create the directory \"\(directory)\": \(systemErrorText())")
+        throw PipelineError(cannot: "create the directory \"\(directory)\"")
     }
 
     /// Removes the directories of a removed file that dates named, if they are empty.
