@@ -206,7 +206,7 @@ extension CommandTests {
                     "ffmpeg",
                     [
                         "-v", "error", "-f", "lavfi", "-i",
-                        "anoisesrc=duration=2:sample_rate=48000", "-c:a", "aac", source,
+                        "anoisesrc=duration=2:sample_rate=48000:seed=1", "-c:a", "aac", source,
                     ])
                 let outputs = ["clip", "copy"].map { directory.file("\($0).\(container)") }
                 _ = try await clip([source, outputs[0]])

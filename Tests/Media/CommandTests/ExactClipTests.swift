@@ -20,7 +20,7 @@ extension CommandTests {
                     [
                         "-v", "error", "-f", "lavfi", "-i",
                         "testsrc2=size=160x120:rate=30:duration=6", "-f", "lavfi", "-i",
-                        "anoisesrc=duration=6:sample_rate=48000", "-g", "40", "-c:a",
+                        "anoisesrc=duration=6:sample_rate=48000:seed=1", "-g", "40", "-c:a",
                         container == "webm" ? "libopus" : "aac", "-c:v",
                     ] + encoder.split(separator: " ").map(String.init) + [path])
                 return path
