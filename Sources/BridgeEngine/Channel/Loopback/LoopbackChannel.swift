@@ -41,12 +41,6 @@ final class LoopbackChannel: Sendable {
         return result
     }
 
-    func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
-        var copy = statistics
-        roster.withLock { $0.statistics(of: slot, into: &copy) }
-        statistics = copy
-    }
-
     /// Calls `body` after a delay, if the channel still exists then.
     func after(_ delay: Duration, _ body: @escaping @Sendable (LoopbackChannel) -> Void) {
         _ = timeline.schedule(after: delay, on: air) { [weak self] in if let self { body(self) } }
@@ -72,27 +66,18 @@ struct DeferredActions: Sendable {
         let body: @Sendable (inout LoopbackRoster) -> Void
     }
     private var toWake: [LoopbackMember] = []
-    private var released: [LoopbackItem] = []
-    private var ended: [any PublicationFeedback] = []
-    private var gone: [LoopbackMember] = []
+    private var released: [any Sendable] = []
     private var later: [Later] = []
 
     mutating func note(_ placement: Mailbox<LoopbackItem>.Placement, for member: LoopbackMember) {
         if placement.needsWake { toWake.append(member) }
         guard let item = placement.evicted else { return }
         item.count(.dropped(.evicted))
-        released.append(item)
+        release(item)
     }
 
-    /// Notes an item that is not delivered, and is counted.
-    mutating func note(released item: LoopbackItem) { released.append(item) }
-
-    /// Notes a publication that has ended.
-    mutating func note(ended feedback: (any PublicationFeedback)?) {
-        if let feedback { ended.append(feedback) }
-    }
-
-    mutating func note(gone member: LoopbackMember) { gone.append(member) }
+    /// Keeps a value that the channel no longer needs until the lock is released.
+    mutating func release(_ value: some Sendable) { released.append(value) }
 
     mutating func note(
         after delay: Duration, orElse: @escaping @Sendable () -> Void = {},

@@ -24,7 +24,7 @@ final class LoopbackMembership: ChannelMembership {
 
     deinit {
         member.turnAway()
-        network.remove(slot, from: channel, named: name, reason: .dropped)
+        network.change(channel, named: name) { [slot] in $0.remove(slot, reason: .dropped) }
     }
 
     func publish(
@@ -57,19 +57,12 @@ final class LoopbackMembership: ChannelMembership {
         // First, so that the user receives nothing more once the others have been notified that it
         // left.
         member.turnAway()
-        network.remove(slot, from: channel, named: name, reason: .quit)
-        await member.silence()
+        network.change(channel, named: name) { [slot] in $0.remove(slot, reason: .quit) }
+        await member.receiver.silence()
     }
 
     var statistics: ChannelStatistics {
-        var statistics = ChannelStatistics()
-        statistics.sent = member.sent
-        statistics.outgoing = member.outgoing.video.frames
-        statistics.incoming = member.incoming.video.frames
-        statistics.outgoingAudio = member.outgoing.audio.frames
-        statistics.incomingAudio = member.incoming.audio.frames
-        channel.statistics(of: slot, into: &statistics)
-        return statistics
+        channel.perform { [slot, member] in $0.statistics(of: member, at: slot) }
     }
 }
 
@@ -125,7 +118,7 @@ final class LoopbackMember: Sendable {
     var user: UserID { request.userID }
     let mailbox: Mailbox<LoopbackItem>
     /// Each member has its own queue: a receiver that blocks does not block the others.
-    private let receiver: ReceiverQueue
+    let receiver: ReceiverQueue
     /// Totals over all users that were ever in the channel.
     let outgoing = ChannelTallies()
     let incoming = ChannelTallies()
@@ -150,17 +143,9 @@ final class LoopbackMember: Sendable {
     var sent: Int { sentCount.load(ordering: .relaxed) }
     func countSent() { sentCount.add(1, ordering: .relaxed) }
 
-    func token(for reason: TokenReason) async throws(EngineError) -> String? {
-        try await receiver.token(for: reason)
-    }
-
     /// Discards the queued items, and releases the receiver after the running callback.
     func turnAway() {
         receiver.release()
         for item in mailbox.abandonedItems() { item.count(.dropped(.closed)) }
     }
-
-    /// Returns when no callback is running; immediately in a task that the running callback has
-    /// started.
-    func silence() async { await receiver.silence() }
 }

@@ -157,12 +157,6 @@ public final class LoopbackNetwork: ChannelTransport {
         }
     }
 
-    func remove(
-        _ slot: Int, from channel: LoopbackChannel, named name: String, reason: OfflineReason
-    ) {
-        change(channel, named: name) { $0.remove(slot, reason: reason) }
-    }
-
     /// Changes a channel, and removes it if no user is left.
     func change(
         _ channel: LoopbackChannel, named name: String,
@@ -234,8 +228,7 @@ extension LoopbackNetwork {
     @discardableResult
     public func heal(_ user: UserID, inChannel name: String) -> Bool {
         guard let (channel, slot, member) = find(user, inChannel: name) else { return false }
-        let request = ChannelRequest(channel: name, userID: user)
-        guard let verifier = verifier(of: request) else {
+        guard let verifier = verifier(of: member.request) else {
             channel.perform { $0.heal(slot) }
             return true
         }
@@ -256,10 +249,12 @@ extension LoopbackNetwork {
     ) async {
         var request = request
         do throws(EngineError) {
-            request.token = try await member.token(for: reason) ?? request.token
+            request.token = try await member.receiver.token(for: reason) ?? request.token
             body(request, try verifier?(request))
         } catch {
-            change(channel, named: request.channel) { $0.expel(slot, error, reason: .dropped) }
+            change(channel, named: request.channel) {
+                $0.remove(slot, reason: .dropped, because: error)
+            }
         }
     }
 
@@ -271,7 +266,7 @@ extension LoopbackNetwork {
     public func kick(_ user: UserID, fromChannel name: String) -> Bool {
         guard let (channel, slot, _) = find(user, inChannel: name) else { return false }
         let error = EngineError(.kicked, message: "\(user) was removed from channel \(name)")
-        change(channel, named: name) { $0.expel(slot, error, reason: .kicked) }
+        change(channel, named: name) { $0.remove(slot, reason: .kicked, because: error) }
         return true
     }
 

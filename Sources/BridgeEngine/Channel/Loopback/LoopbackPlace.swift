@@ -30,13 +30,6 @@ struct LoopbackPlace {
         let begin: Duration
         let cause: EngineError
         var attempt = 1
-
-        init(number: Int, at now: Duration, because cause: EngineError) {
-            self.number = number
-            self.cause = cause
-            begin = now
-        }
-
         /// Events for the member.
         var inbox: [MembershipEvent] = []
         /// Events from the member to others.
@@ -80,7 +73,7 @@ final class LoopbackRoute {
     /// Whether the connection of the sender or of the receiver is cut.
     var isCut = false
     /// The jitter of the arrived items of each stream.
-    private(set) var jitter: [ChannelStream: Jitter] = [:]
+    var jitter: [ChannelStream: Jitter] = [:]
 
     /// The mean deviation of the transit time (RFC 3550, section 6.4.1).
     struct Jitter {
@@ -107,11 +100,6 @@ final class LoopbackRoute {
         onTheWay.reduce(0) { $0 + ($1.key == .audio ? 0 : $1.value) }
     }
 
-    /// Records the transit time of a frame.
-    func note(transit: Duration, of stream: ChannelStream) {
-        jitter[stream, default: Jitter()].note(transit)
-    }
-
     /// The largest jitter of the video; `nil` if none has arrived.
     var videoJitter: Duration? {
         jitter.compactMap { $0.key == .audio ? nil : $0.value.value }.max()
@@ -121,7 +109,7 @@ final class LoopbackRoute {
     func end(_ stream: ChannelStream, _ deferred: inout DeferredActions) {
         for item in orders[stream]?.arrived.removeAll() ?? [] {
             item.count(.dropped(.closed))
-            deferred.note(released: item)
+            deferred.release(item)
         }
         (orders[stream], chains[stream], asked[stream]) = (nil, nil, nil)
     }

@@ -83,7 +83,7 @@ extension LoopbackRoster {
             flight.item.count(.dropped(.lost))
             return
         }
-        route.note(transit: timeline.now - flight.sent, of: flight.stream)
+        route.jitter[flight.stream, default: .init()].note(timeline.now - flight.sent)
         let next = route.orders[flight.stream]?.arrived.take(flight.item, number: flight.number)
         guard let next else {
             flight.item.count(.dropped(.lost))
@@ -139,7 +139,7 @@ extension LoopbackRoster {
                 } else {
                     tally.count(.dropped(.needsKeyFrame))
                 }
-                deferred.note(released: item)
+                deferred.release(item)
                 _ = chain.lose()
                 return askForKeyFrame(stream, of: slot, on: route)
             }
@@ -148,7 +148,7 @@ extension LoopbackRoster {
         case .samples, .audioUnit:
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
                 tally.count(.dropped(.evicted))
-                return deferred.note(released: item)
+                return deferred.release(item)
             }
             place(item, .keep, on: route)
         case .picture: place(item, .evictOldest, on: route)
@@ -161,7 +161,7 @@ extension LoopbackRoster {
         let placement = route.member.mailbox.place(item, whenFull: whenFull)
         if placement.verdict == .closed {
             item.count(.dropped(.closed))
-            deferred.note(released: item)
+            deferred.release(item)
         }
         deferred.note(placement, for: route.member)
     }

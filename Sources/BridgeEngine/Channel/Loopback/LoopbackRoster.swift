@@ -75,21 +75,18 @@ struct LoopbackRoster {
 
     func slot(of user: UserID) -> Int? { places.first { $0.value.member.user == user }?.key }
 
-    mutating func remove(_ slot: Int, reason: OfflineReason) {
-        guard let place = takeOut(slot) else { return }
-        tell(place.routes, .left(place.member.user, reason))
-    }
-
-    /// Ends the membership of one member: it receives the error after its queued items, and nothing
-    /// afterwards. The others are notified.
-    mutating func expel(_ slot: Int, _ error: EngineError, reason: OfflineReason) {
-        guard let place = end(slot, error) else { return }
+    /// Ends the membership of one member. The others are notified.
+    ///
+    /// - Parameter error: Received by the member after its queued items, with nothing afterwards; `nil`
+    ///   for a member that has left.
+    mutating func remove(_ slot: Int, reason: OfflineReason, because error: EngineError? = nil) {
+        guard let place = takeOut(slot, because: error) else { return }
         tell(place.routes, .left(place.member.user, reason))
     }
 
     /// Ends all memberships.
     mutating func end(_ error: EngineError) {
-        for slot in places.keys { end(slot, error) }
+        for slot in places.keys { takeOut(slot, because: error) }
     }
 
     // MARK: Streams
@@ -106,7 +103,7 @@ struct LoopbackRoster {
     mutating func unpublish(_ stream: ChannelStream, from slot: Int) {
         guard let place = places[slot], let index = place.place(of: stream) else { return }
         places[slot]?.publications.remove(at: index)
-        deferred.note(ended: place.publications[index].feedback)
+        deferred.release(place.publications[index])
         for route in place.routes { route.end(stream, &deferred) }
         say(.unpublished(stream, by: place.member.user), from: slot)
     }
@@ -207,7 +204,13 @@ struct LoopbackRoster {
         }
     }
 
-    func statistics(of slot: Int, into statistics: inout ChannelStatistics) {
+    func statistics(of member: LoopbackMember, at slot: Int) -> ChannelStatistics {
+        var statistics = ChannelStatistics()
+        statistics.sent = member.sent
+        statistics.outgoing = member.outgoing.video.frames
+        statistics.incoming = member.incoming.video.frames
+        statistics.outgoingAudio = member.outgoing.audio.frames
+        statistics.incomingAudio = member.incoming.audio.frames
         for route in places[slot]?.routes ?? [] {
             statistics.to[route.member.user] = route.tallies.video.frames
         }
@@ -218,6 +221,7 @@ struct LoopbackRoster {
             statistics.jitter[place.member.user] = route.videoJitter
             statistics.audioJitter[place.member.user] = route.jitter[.audio]?.value
         }
+        return statistics
     }
 }
 
@@ -232,24 +236,20 @@ extension LoopbackRoster {
     }
 
     @discardableResult
-    private mutating func takeOut(_ slot: Int) -> LoopbackPlace? {
+    private mutating func takeOut(_ slot: Int, because error: EngineError?) -> LoopbackPlace? {
         guard let place = places.removeValue(forKey: slot) else { return nil }
         for route in place.routes { route.endAll(&deferred) }
-        for publication in place.publications { deferred.note(ended: publication.feedback) }
+        deferred.release(place.publications)
         for (other, there) in places {
             for route in there.routes where route.slot == slot { route.endAll(&deferred) }
             places[other]?.routes.removeAll { $0.slot == slot }
             tellPublishers(at: other)
         }
-        deferred.note(gone: place.member)
-        return place
-    }
-
-    @discardableResult
-    private mutating func end(_ slot: Int, _ error: EngineError) -> LoopbackPlace? {
-        guard let place = takeOut(slot) else { return nil }
-        deferred.note(
-            place.member.mailbox.seal(with: .event(.disconnected(error))), for: place.member)
+        deferred.release(place.member)
+        if let error {
+            deferred.note(
+                place.member.mailbox.seal(with: .event(.disconnected(error))), for: place.member)
+        }
         return place
     }
 
@@ -265,41 +265,36 @@ extension LoopbackRoster {
         return placement.kept
     }
 
-    /// Sends an event from a member to all others. If its connection is cut, the event is held
-    /// back.
-    mutating func say(_ word: MembershipEvent, from slot: Int) {
+    /// Sends an event from a member to the receivers of these routes, by default to all others. If its
+    /// connection is cut, the event is held back.
+    mutating func say(_ word: MembershipEvent, from slot: Int, on routes: [LoopbackRoute]? = nil) {
         guard let place = places[slot] else { return }
+        let routes = routes ?? place.routes
         guard place.outage == nil else {
-            places[slot]?.outage?.outbox.append((place.routes.map(\.slot), word))
+            places[slot]?.outage?.outbox.append((routes.map(\.slot), word))
             return
         }
-        tell(place.routes, word)
+        tell(routes, word)
     }
 
     /// Sends an event to the receivers of these routes, and removes members with too many waiting
     /// events.
     mutating func tell(_ routes: [LoopbackRoute], _ word: MembershipEvent) {
         for route in routes {
-            guard places[route.slot]?.outage == nil else {
-                places[route.slot]?.outage?.inbox.append(word)
-                if (places[route.slot]?.outage?.inbox.count ?? 0) > Self.maximumWaitingEvents {
-                    overrun.insert(route.slot)
-                }
-                continue
-            }
-            if put(word, before: route.member) > Self.maximumWaitingEvents {
-                overrun.insert(route.slot)
-            }
+            places[route.slot]?.outage?.inbox.append(word)
+            let waiting =
+                places[route.slot]?.outage?.inbox.count ?? put(word, before: route.member)
+            if waiting > Self.maximumWaitingEvents { overrun.insert(route.slot) }
         }
         while let slot = overrun.popFirst() {
             guard let user = places[slot]?.member.user else { continue }
-            expel(
-                slot,
-                EngineError(
+            remove(
+                slot, reason: .dropped,
+                because: EngineError(
                     .disconnected,
                     message:
                         "\(user) was removed from the channel: \(Self.maximumWaitingEvents) events are waiting",
-                    advice: "return from the receiver's methods without delay"), reason: .dropped)
+                    advice: "return from the receiver's methods without delay"))
         }
     }
 }
@@ -312,7 +307,7 @@ extension LoopbackRoster {
     mutating func cut(_ slot: Int, because cause: EngineError) {
         guard let place = places[slot], place.outage == nil else { return }
         let outage = LoopbackPlace.Outage(
-            number: nextNumber(), at: timeline.now, because: cause)
+            number: nextNumber(), begin: timeline.now, cause: cause)
         places[slot]?.outage = outage
         markCut(slot)
         put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
@@ -326,12 +321,12 @@ extension LoopbackRoster {
             return
         }
         guard timeline.now - outage.begin < patience else {
-            return expel(
-                slot,
-                EngineError(
+            return remove(
+                slot, reason: .dropped,
+                because: EngineError(
                     .disconnected,
                     message: "\(place.member.user) had no connection for \(patience)",
-                    underlying: outage.cause), reason: .dropped)
+                    underlying: outage.cause))
         }
         places[slot]?.outage?.attempt += 1
         put(
@@ -373,18 +368,9 @@ extension LoopbackRoster {
     /// - Returns: False if there is no such user.
     mutating func send(_ message: ChannelMessage, to user: UserID?, from slot: Int) -> Bool {
         guard let place = places[slot] else { return false }
-        let word = MembershipEvent.message(message, from: place.member.user)
-        guard let user else {
-            say(word, from: slot)
-            return true
-        }
-        let routes = place.routes.filter { $0.member.user == user }
-        guard !routes.isEmpty else { return false }
-        if place.outage != nil {
-            places[slot]?.outage?.outbox.append((routes.map(\.slot), word))
-        } else {
-            tell(routes, word)
-        }
+        let routes = place.routes.filter { user == nil || $0.member.user == user }
+        guard user == nil || !routes.isEmpty else { return false }
+        say(.message(message, from: place.member.user), from: slot, on: routes)
         return true
     }
 }
