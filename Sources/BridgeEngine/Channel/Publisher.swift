@@ -38,11 +38,17 @@ final class Publisher: Sendable {
     /// Sends the source's units alongside an encoder, starting with a key frame.
     private final class UnitSender: VideoFrameConsumer {
         private let sender: Sender
+        /// The codecs of the units.
+        let codecs: Set<VideoCodec>
         private let onKeyFrameNeeded: @Sendable () -> Void
         private let chain = Mutex(ReferenceChain())
 
-        init(_ sender: Sender, onKeyFrameNeeded: @escaping @Sendable () -> Void) {
+        init(
+            _ sender: Sender, of codecs: Set<VideoCodec>,
+            onKeyFrameNeeded: @escaping @Sendable () -> Void
+        ) {
             self.sender = sender
+            self.codecs = codecs
             self.onKeyFrameNeeded = onKeyFrameNeeded
         }
 
@@ -64,17 +70,13 @@ final class Publisher: Sendable {
         }
     }
     private enum Route {
-        case tap(Int)
+        /// Unchanged through a tap.
+        case tap
         /// Through a queue with its own thread, on which frames are converted.
         case conversion(VideoSinkFeed)
         /// Frames through a queue with its own thread, on which they are encoded; units unchanged
         /// through a tap, unless their pictures must be changed.
-        case encoding(VideoSinkFeed, units: UnitTap?)
-    }
-    /// A tap of units, and the codecs that it takes.
-    private struct UnitTap {
-        let number: Int
-        let codecs: Set<VideoCodec>
+        case encoding(VideoSinkFeed, units: UnitSender?)
     }
     /// The dependencies of a publisher on its engine and its track.
     struct Context: Sendable {
@@ -174,20 +176,20 @@ final class Publisher: Sendable {
         switch route.withLock({ $0 }) {
         case .tap where request.isIdentity: return
         case nil where request.isIdentity:
-            let tap = stream.tap(
+            stream.tap(
                 sender, taking: sender.publication.videoCodecs,
                 reordered: sender.publication.carriesReorderedUnits)
-            route.withLock { $0 = .tap(tap) }
+            route.withLock { $0 = .tap }
         // Once frames pass through a queue they always do, so that no frame overtakes another.
         case .conversion(let feed): stream.attach(feed, for: request)
-        case .tap(let tap): convert(request, insteadOf: tap)
+        case .tap: convert(request, insteadOf: sender)
         case .encoding, nil:
             end()
             convert(request, insteadOf: nil)
         }
     }
 
-    private func convert(_ request: RenderRequest, insteadOf tap: Int?) {
+    private func convert(_ request: RenderRequest, insteadOf tap: Sender?) {
         let sender = self.sender
         let feed = makeFeed(counting: context.sent) { frame in
             sender.publication.send(.picture(frame))
@@ -197,7 +199,7 @@ final class Publisher: Sendable {
     }
 
     private func encode(_ request: RenderRequest) {
-        let (feed, tap): (VideoSinkFeed, UnitTap?)
+        let (feed, tap): (VideoSinkFeed, UnitSender?)
         if case .encoding(let present, let units) = route.withLock({ $0 }) {
             (feed, tap) = (present, units)
         } else {
@@ -209,11 +211,11 @@ final class Publisher: Sendable {
             }
             tap = nil
         }
-        let units: UnitTap?
+        let units: UnitSender?
         if request.leavesUnits, tap == nil || tap?.codecs == request.codecs {
             units = tap ?? tapUnits(of: request.codecs)
         } else {
-            if let tap { stream.untap(tap.number) }
+            if let tap { stream.untap(tap) }
             units = request.leavesUnits ? tapUnits(of: request.codecs) : nil
             // The receivers have only the source's units so far.
             encoder.requestKeyFrame()
@@ -222,12 +224,11 @@ final class Publisher: Sendable {
         stream.attach(feed, for: request)
     }
 
-    private func tapUnits(of codecs: Set<VideoCodec>) -> UnitTap {
-        let units = UnitSender(sender, onKeyFrameNeeded: context.onKeyFrameNeeded)
-        return UnitTap(
-            number: stream.tap(
-                units, taking: codecs, only: true,
-                reordered: sender.publication.carriesReorderedUnits), codecs: codecs)
+    private func tapUnits(of codecs: Set<VideoCodec>) -> UnitSender {
+        let units = UnitSender(sender, of: codecs, onKeyFrameNeeded: context.onKeyFrameNeeded)
+        stream.tap(
+            units, taking: codecs, only: true, reordered: sender.publication.carriesReorderedUnits)
+        return units
     }
 
     private func makeFeed(
@@ -250,7 +251,7 @@ final class Publisher: Sendable {
     private func end() {
         let route = self.route.withLock { $0.take() }
         switch route {
-        case .tap(let tap): stream.untap(tap)
+        case .tap: stream.untap(sender)
         case .conversion(let feed):
             stream.detach(feed)
             feed.close()
@@ -258,7 +259,7 @@ final class Publisher: Sendable {
             queue.async { withExtendedLifetime(feed) {} }
         case .encoding(let feed, let units):
             stream.detach(feed)
-            if let units { stream.untap(units.number) }
+            if let units { stream.untap(units) }
             feed.close()
             queue.async { [encoder] in withExtendedLifetime(feed) { encoder.stop() } }
         case nil: return

@@ -72,8 +72,8 @@ final class RemoteParticipants: Sendable {
     ) {
         connect(user, track) {
             $0.attach(feed, for: request)
-        } undo: { video, _ in
-            video.detach(feed)
+        } undo: {
+            $0.detach(feed)
         }
     }
 
@@ -81,35 +81,35 @@ final class RemoteParticipants: Sendable {
         disconnect(user, track) { $0.detach(feed) }
     }
 
-    func tap(_ consumer: any VideoFrameConsumer, on user: UserID, _ track: TrackID) -> Int {
+    func tap(_ consumer: any VideoFrameConsumer, on user: UserID, _ track: TrackID) {
         connect(user, track) {
             $0.tap(consumer)
         } undo: {
-            $0.untap($1)
+            $0.untap(consumer)
         }
     }
 
-    func untap(_ number: Int, from user: UserID, _ track: TrackID) {
-        disconnect(user, track) { $0.untap(number) }
+    func untap(_ consumer: any VideoFrameConsumer, from user: UserID, _ track: TrackID) {
+        disconnect(user, track) { $0.untap(consumer) }
     }
 
     /// Connects to a stream. If the stream was removed meanwhile, connects to its replacement.
-    private func connect<R>(
-        _ user: UserID, _ track: TrackID, _ body: (VideoStream) -> R,
-        undo: (VideoStream, R) -> Void
-    ) -> R {
+    private func connect(
+        _ user: UserID, _ track: TrackID, _ body: (VideoStream) -> Void,
+        undo: (VideoStream) -> Void
+    ) {
         let key = Key(user: user, track: track)
         defer { tellDemand(for: key) }
         while true {
             let stream = stream(of: user, track)
-            let result = body(stream.video)
+            body(stream.video)
             let isThere = state.withLock { state in
                 let present = state.streams[key] ?? stream
                 state.streams[key] = present
                 return present === stream
             }
-            if isThere { return result }
-            undo(stream.video, result)
+            if isThere { return }
+            undo(stream.video)
         }
     }
 

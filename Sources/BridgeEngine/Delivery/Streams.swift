@@ -25,13 +25,12 @@ final class VideoStream: VideoFrameConsumer {
     }
     private struct State {
         var groups: [Group] = []
-        var taps: [Int: Tap] = [:]
+        var taps: [ObjectIdentifier: Tap] = [:]
         /// The codec of the units that are passed on. The receivers of these units do not get their
         /// pictures. `nil` if no units are passed on.
         var carried: VideoCodec?
         /// The order of the units' pictures.
         var order = PictureOrder()
-        var next = 0
         var mayBlock = true
         /// Whether the stream comes from a camera, so that its local view is mirrored by default.
         var isMirror = false
@@ -64,11 +63,14 @@ final class VideoStream: VideoFrameConsumer {
     /// gets the new request and misses no frame.
     ///
     /// - Parameter tap: A tap that is removed at the same moment; `nil` for none.
-    func attach(_ feed: VideoSinkFeed, for request: RenderRequest, insteadOf tap: Int? = nil) {
+    func attach(
+        _ feed: VideoSinkFeed, for request: RenderRequest,
+        insteadOf tap: (any VideoFrameConsumer)? = nil
+    ) {
         // Created outside the lock, because it is the backend's code.
         let converter = request.isIdentity ? nil : backend.makeConverter()
         _ = state.withLock { state -> ([Group], Tap?) in
-            let tapped = tap.flatMap { state.taps.removeValue(forKey: $0) }
+            let tapped = tap.flatMap { state.taps.removeValue(forKey: ObjectIdentifier($0)) }
             guard state.request(of: feed) != request else { return ([], tapped) }
             let before = state.remove(feed)
             feed.setMayBlock(state.mayBlock)
@@ -94,19 +96,15 @@ final class VideoStream: VideoFrameConsumer {
     func tap(
         _ consumer: any VideoFrameConsumer, taking codecs: Set<VideoCodec> = [],
         only takesOnlyUnits: Bool = false, reordered takesReordered: Bool = true
-    ) -> Int {
-        state.withLock { state in
-            state.next += 1
-            state.taps[state.next] = Tap(
-                consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits,
-                takesReordered: takesReordered)
-            return state.next
-        }
+    ) {
+        let tap = Tap(
+            consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits,
+            takesReordered: takesReordered)
+        state.withLock { $0.taps[ObjectIdentifier(consumer)] = tap }
     }
 
-    func untap(_ number: Int) {
-        // The consumer is released outside the lock.
-        _ = state.withLock { $0.taps.removeValue(forKey: number) }
+    func untap(_ consumer: any VideoFrameConsumer) {
+        state.withLock { _ = $0.taps.removeValue(forKey: ObjectIdentifier(consumer)) }
     }
 
     /// Whether the stream has no receivers.

@@ -77,9 +77,10 @@ extension MediaEngine {
         let limit = limit ?? configuration.firstFrameTimeout
         let once = Once<VideoFrame>()
         once.expire(after: limit, on: clock.timeline)
-        let tap = tap(SnapshotTap(once), on: stream)
+        let consumer = SnapshotTap(once)
+        tap(consumer, on: stream)
         let shot = await once.value(isCancellable: true)
-        if let tap { untap(tap, from: stream) }
+        untap(consumer, from: stream)
         guard let shot else {
             if Task.isCancelled { throw Self.cancelled("the snapshot") }
             throw EngineError(
@@ -89,17 +90,17 @@ extension MediaEngine {
         return shot
     }
 
-    private func tap(_ consumer: any VideoFrameConsumer, on stream: StreamID) -> Int? {
+    private func tap(_ consumer: any VideoFrameConsumer, on stream: StreamID) {
         switch stream {
         case .local(let track): slots[track]?.track.local.tap(consumer)
         case .remote(let user, let track): remote.tap(consumer, on: user, track)
         }
     }
 
-    private func untap(_ number: Int, from stream: StreamID) {
+    private func untap(_ consumer: any VideoFrameConsumer, from stream: StreamID) {
         switch stream {
-        case .local(let track): slots[track]?.track.local.untap(number)
-        case .remote(let user, let track): remote.untap(number, from: user, track)
+        case .local(let track): slots[track]?.track.local.untap(consumer)
+        case .remote(let user, let track): remote.untap(consumer, from: user, track)
         }
     }
 }
