@@ -61,19 +61,19 @@ final class SerialQueueExecutor: SerialExecutor {
 /// Runs `body` and waits for it, but not longer than `limit`.
 ///
 /// - Parameters:
-///   - joining: Ends the wait when this attempt is abandoned, and also when the task is cancelled.
-///     A wait that ends without a result, as on timeout, then cancels `body`. `nil` for work that
-///     must be completed.
+///   - once: Receives the result. `nil` from elsewhere ends the wait.
+///   - isCancellable: Whether the wait also ends when the task is cancelled. A wait that ends without
+///     a result, as on timeout, then cancels `body`. False for work that must be completed.
 ///   - late: Called with the result if `body` returns after the wait has ended.
 /// - Returns: What `body` returned or threw; `nil` if it did not finish in time. Unless it is
 ///   cancelled, `body` then continues without a waiting caller.
 func outcome<R: Sendable>(
-    within limit: Duration, on timeline: any Timeline, abandonedBy joining: JoinAttempt? = nil,
+    within limit: Duration, on timeline: any Timeline,
+    to once: Once<Result<R, EngineError>> = Once(), isCancellable: Bool = false,
     isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable () async throws(EngineError) -> R,
     late: @escaping @Sendable (R) async -> Void = { _ in }
 ) async -> Result<R, EngineError>? {
-    let once = Once<Result<R, EngineError>>()
     once.expire(after: limit, on: timeline)
     let task = ControlTask.start {
         do throws(EngineError) {
@@ -83,9 +83,8 @@ func outcome<R: Sendable>(
             once.resume(.failure(error))
         }
     }
-    joining?.onAbandon { once.resume(nil) }
-    let result = await once.value(isCancellable: joining != nil)
-    if result == nil, joining != nil { task.cancel() }
+    let result = await once.value(isCancellable: isCancellable)
+    if result == nil, isCancellable { task.cancel() }
     return result
 }
 
@@ -96,36 +95,18 @@ final class SelfReference<Object: AnyObject>: @unchecked Sendable {
     weak var object: Object?
 }
 
-// MARK: Operations
-
-/// An attempt to join a channel, until the channel's answer arrives. Thread: any.
-final class JoinAttempt: Sendable {
-    private struct State {
-        var isAbandoned = false
-        var onAbandon: (@Sendable () -> Void)?
-    }
-    private let state = Mutex(State())
-
-    /// Stops waiting for the answer and calls the callback of ``onAbandon(_:)``.
-    func abandon() {
-        let body = state.withLock { state in
-            state.isAbandoned = true
-            return state.onAbandon.take()
-        }
-        body?()
-    }
-
-    var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
-
-    /// Calls `body` when the attempt is abandoned, or immediately if it already was.
-    func onAbandon(_ body: @escaping @Sendable () -> Void) {
-        let isLate = state.withLock { state in
-            if !state.isAbandoned { state.onAbandon = body }
-            return state.isAbandoned
-        }
-        if isLate { body() }
+extension Array where Element: AnyObject {
+    /// Removes an object.
+    ///
+    /// - Returns: False if the object is not in the array.
+    mutating func remove(_ object: Element) -> Bool {
+        guard let place = firstIndex(where: { $0 === object }) else { return false }
+        remove(at: place)
+        return true
     }
 }
+
+// MARK: Operations
 
 /// Serialises the operations of an actor, although each of them suspends. Operations run in the
 /// order in which they called ``enter(isCancellable:isolation:)``. Thread: any.

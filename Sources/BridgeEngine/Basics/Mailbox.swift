@@ -190,20 +190,12 @@ final class Mailbox<Item: Sendable>: Sendable {
                 return (isFull, waits)
             }
             if isFull, !waits { return .full }
-            if waits, !signal.wait(for: deadline - timeline.now, on: timeline), giveUp(signal) {
+            // Room may have been made for this poster just before the timeout.
+            if waits, !signal.wait(for: deadline - timeline.now, on: timeline),
+                state.withLock({ $0.waiting.remove(signal) })
+            {
                 return .full
             }
-        }
-    }
-
-    /// - Returns: False if room was made for this poster just before the timeout.
-    private func giveUp(_ signal: MonotonicSignal) -> Bool {
-        state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0 === signal }) else {
-                return false
-            }
-            state.waiting.remove(at: place)
-            return true
         }
     }
 

@@ -41,11 +41,16 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
     ) -> SourceReceipt {
         switch enter() {
         case .postponed:
-            postpone(item)
+            // Queued, because it arrived during the same thread's delivery.
+            let item = item
+            state.withLock { $0.own.append(item) }
             return .accepted
         case .entered: break
         case .waits(let waiter):
-            if !waiter.turn.wait(for: timeout, on: timeline), giveUp(waiter) {
+            // The waiter may have got its turn just before the timeout.
+            if !waiter.turn.wait(for: timeout, on: timeline),
+                state.withLock({ $0.waiting.remove(waiter) })
+            {
                 return .dropped(.queueFull)
             }
         }
@@ -53,9 +58,6 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
         while let own = nextOrLeave() { _ = deliver(own) }
         return outcome
     }
-
-    /// Queues a frame that arrived during the same thread's delivery.
-    private func postpone(_ item: Item) { state.withLock { $0.own.append(item) } }
 
     private func enter() -> Entry {
         let thread = currentThread()
@@ -70,17 +72,6 @@ final class DeliveryTurn<Item: Sendable>: Sendable {
                 state.waiting.append(waiter)
                 return .waits(waiter)
             }
-        }
-    }
-
-    /// - Returns: False if the waiter got its turn just before the timeout.
-    private func giveUp(_ waiter: Waiter) -> Bool {
-        state.withLock { state in
-            guard let place = state.waiting.firstIndex(where: { $0 === waiter }) else {
-                return false
-            }
-            state.waiting.remove(at: place)
-            return true
         }
     }
 

@@ -59,7 +59,7 @@ extension MediaEngine {
             ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
         // From here on, renderers of other users are started when they are added.
-        let joining = JoinAttempt()
+        let joining = Once<JoinAnswer>()
         self.joining = joining
         // Renderers are started first, so that they miss no frame.
         await bringUpSinks(VideoMedia.self) { !$0.isLocal }
@@ -83,15 +83,18 @@ extension MediaEngine {
         }
     }
 
+    /// A channel's answer to joining.
+    typealias JoinAnswer = Result<any ChannelMembership, EngineError>
+
     /// Asks the transport to join. Other operations may use the engine meanwhile.
     private func reach(
-        _ request: ChannelRequest, _ session: RemoteSession, _ joining: JoinAttempt
-    ) async -> Result<any ChannelMembership, EngineError> {
+        _ request: ChannelRequest, _ session: RemoteSession, _ joining: Once<JoinAnswer>
+    ) async -> JoinAnswer {
         let transport = self.transport
         let limit = configuration.joinTimeout
         leave()
         let result = await outcome(
-            within: limit, on: clock.timeline, abandonedBy: joining
+            within: limit, on: clock.timeline, to: joining, isCancellable: true
         ) { () async throws(EngineError) in
             try await transport.join(request, receiver: session)
         } late: { membership in
@@ -102,7 +105,7 @@ extension MediaEngine {
         // meanwhile.
         _ = await turnstile.enter()
         if let result { return result }
-        if Task.isCancelled || joining.isAbandoned {
+        if Task.isCancelled || self.joining == nil {
             return .failure(Self.cancelled("joining channel \(request.channel)"))
         }
         return .failure(

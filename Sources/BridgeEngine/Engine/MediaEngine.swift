@@ -71,8 +71,9 @@ public actor MediaEngine {
     var sinks = SinkTables()
     var membership: (any ChannelMembership)?
     var session: RemoteSession?
-    /// The attempt to join a channel that has not answered yet.
-    var joining: JoinAttempt?
+    /// Receives the answer of a channel that has not answered yet; `nil` once the attempt to join is
+    /// abandoned.
+    var joining: Once<JoinAnswer>?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
     var publishers: [TrackID: Publisher] = [:]
@@ -209,7 +210,7 @@ public actor MediaEngine {
     ///
     /// An engine that is released does the same, but nothing waits for it to finish.
     public func shutDown() async {
-        joining?.abandon()
+        joining.take()?.resume(nil)
         do throws(EngineError) { try await enter(channelTurnstile) } catch { return }
         defer { channelTurnstile.leave() }
         do throws(EngineError) { try await enter() } catch { return }
