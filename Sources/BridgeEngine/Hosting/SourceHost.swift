@@ -112,7 +112,7 @@ typealias AudioSourceHost = SourceHost<AudioMedia>
 // MARK: Kinds of sources
 
 /// What differs between hosts of video sources and of audio sources.
-protocol HostedSource: TimedMedia {
+protocol HostedSource: CountedMedia {
     /// `any VideoSource` or `any AudioSource`.
     associatedtype Source
     /// Begins the source's name in the trace.

@@ -6,27 +6,16 @@ internal import MediaCore
 /// Used under the lock of its track.
 struct AudioTimeline: SourceTiming {
     typealias Verdict = SourceClock.Verdict
-    private enum Kind { case live, own }
-    private let isOffline: Bool
-    private var kind: Kind?
+    let isOffline: Bool
+    var isLive: Bool?
     private var offset: MediaTime?
     private var drift = ClockDrift()
     /// The time since which live audio has been too late; `nil` if the last frame was not.
     private var lateSince: MediaTime?
+    var offsetNow: MediaTime { offset ?? .zero }
 
-    /// How far a source's own clock may differ from the engine's before it is set again.
-    private static let tolerance = MediaTime(seconds: 1)
     /// How far audio without timestamps may run ahead or behind before it is set again.
     private static let slack = MediaTime(seconds: 0.2)
-    /// The maximum age of live audio.
-    private static let oldest = MediaTime(seconds: 2)
-    /// If audio has been older than that for this long, the clock is considered wrong.
-    private static let longestLateness = MediaTime(seconds: 1)
-    /// How far a source's own clock may drift before the drift is corrected.
-    private static let ownSlack = MediaTime(seconds: 0.02)
-    /// The same for a live source: a queue that fills between capture and engine is not a clock
-    /// drift.
-    private static let liveSlack = MediaTime(seconds: 0.2)
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
@@ -38,16 +27,10 @@ struct AudioTimeline: SourceTiming {
         guard let time = stamp.time else {
             return .due(untimed(next, now), latency: isOffline ? nil : .zero, waits: false)
         }
-        if let live = stamp.liveTiming, !isOffline {
-            let captured = time + live.clockOrigin - moment.origin
-            let shift = kind == .live ? offset ?? .zero : .zero
-            // A capture time in the future comes from a clock other than the engine's.
-            if captured + shift - now <= Self.tolerance {
-                become(.live)
-                return judgeLive(captured, live.latency, now)
-            }
+        if let live = stamp.liveTiming, let captured = captureTime(time, live, at: moment) {
+            return judgeLive(captured, live.latency, now)
         }
-        become(.own)
+        become(live: false)
         if isOffline {
             let due = time + settle(at: next ?? .zero, for: time, base)
             return .due(due, latency: nil, waits: false)
@@ -55,16 +38,10 @@ struct AudioTimeline: SourceTiming {
         let start = max(now, next ?? now)
         if pacing == .engine {
             var due = time + settle(at: start, for: time, base)
-            if now - due > Self.tolerance { due = reset(at: start, for: time, base) }
+            if now - due > SourceClock.tolerance { due = reset(at: start, for: time, base) }
             return .due(due, latency: .zero, waits: true)
         }
         return .due(follow(time, from: start, next, now, base), latency: .zero, waits: false)
-    }
-
-    /// The timestamps of one kind of clock are not comparable with those of the other kind.
-    private mutating func become(_ kind: Kind) {
-        if let before = self.kind, before != kind { self = AudioTimeline(isOffline: isOffline) }
-        self.kind = kind
     }
 
     /// A live capture on the engine's clock: its timestamps are used unless they are impossible.
@@ -72,18 +49,16 @@ struct AudioTimeline: SourceTiming {
         _ captured: MediaTime, _ latency: MediaTime, _ now: MediaTime
     ) -> Verdict {
         if captured < .zero { return .refused(.early) }
-        var shift = offset ?? .zero
-        if now - (captured + shift) > Self.oldest + latency {
+        var shift = offsetNow
+        if now - (captured + shift) > SourceClock.oldest + latency {
             let since = lateSince ?? now
             lateSince = since
-            guard now - since >= Self.longestLateness else { return .refused(.late) }
+            guard now - since >= SourceClock.longestLateness else { return .refused(.late) }
             shift = now - latency - captured
             drift = ClockDrift()
         }
         lateSince = nil
-        let slack = ClockDrift.Slack(
-            ahead: Self.ownSlack, behind: Self.liveSlack, latency: latency)
-        shift = shift + drift.correction(now - (captured + shift), at: now, slack)
+        shift = shift + drift.correction(now - (captured + shift), at: now, .live(latency))
         offset = shift
         return .due(captured + shift, latency: latency, waits: false)
     }
@@ -93,16 +68,15 @@ struct AudioTimeline: SourceTiming {
         _ time: MediaTime, from start: MediaTime, _ next: MediaTime?, _ now: MediaTime,
         _ base: MediaTimeBase?
     ) -> MediaTime {
-        let isNear = max(time, now) - min(time, now) < Self.tolerance
+        let isNear = max(time, now) - min(time, now) < SourceClock.tolerance
         // A clock equal or close to the engine's is used unchanged.
         let anchor = isNear ? max(time, next ?? time) : start
         let due = time + settle(at: anchor, for: time, base)
-        if max(due, now) - min(due, now) > Self.tolerance {
+        if max(due, now) - min(due, now) > SourceClock.tolerance {
             drift = ClockDrift()
             return reset(at: start, for: time, base)
         }
-        let slack = ClockDrift.Slack(ahead: Self.ownSlack, behind: Self.ownSlack)
-        let correction = drift.correction(now - due, at: now, slack)
+        let correction = drift.correction(now - due, at: now, .own)
         return correction == .zero ? due : reset(at: due + correction, for: time, base)
     }
 
@@ -145,6 +119,14 @@ struct ClockDrift {
         /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
         /// which only the arrival times of its frames are known.
         var latency: MediaTime?
+
+        /// For a source's own clock.
+        static let own = Slack(ahead: MediaTime(seconds: 0.02), behind: MediaTime(seconds: 0.02))
+
+        /// For a live source: a queue that fills between capture and engine is not a clock drift.
+        static func live(_ latency: MediaTime) -> Slack {
+            Slack(ahead: own.ahead, behind: MediaTime(seconds: 0.2), latency: latency)
+        }
     }
     /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
     private var reference: MediaTime?

@@ -27,28 +27,23 @@ struct SourceClock: SourceTiming {
         /// The time of a frame that follows the last one without a gap.
         var next: MediaTime { last.map { $0 + interval } ?? .zero }
     }
-    private enum Kind { case live, own }
 
-    private let isOffline: Bool
-    private var kind: Kind?
+    let isOffline: Bool
+    var isLive: Bool?
     /// The offset from the source's time to the engine's; `nil` before the first frame.
     private var shift: SteeredShift?
     private var lastOfSource: MediaTime?
     private var backwards = Run()
     /// The time since which every frame has been too late; `nil` if the last one was not.
     private var lateSince: MediaTime?
+    var offsetNow: MediaTime { shift?.present ?? .zero }
 
     /// How far a source's own clock may differ from the engine's before it is set again.
-    private static let tolerance = MediaTime(seconds: 1)
+    static let tolerance = MediaTime(seconds: 1)
     /// The maximum age of a live frame.
-    private static let oldest = MediaTime(seconds: 2)
+    static let oldest = MediaTime(seconds: 2)
     /// If frames have been too late for this long, the clock is considered wrong.
-    private static let longestLateness = MediaTime(seconds: 1)
-    /// How much later than at its beginning a live source's frames may arrive before its clock is
-    /// considered slow: a queue that fills between capture and engine is not a clock drift.
-    private static let liveSlack = MediaTime(seconds: 0.2)
-    /// How far a source's own clock may drift before its offset is adjusted.
-    private static let ownSlack = MediaTime(seconds: 0.02)
+    static let longestLateness = MediaTime(seconds: 1)
 
     init(isOffline: Bool) { self.isOffline = isOffline }
 
@@ -71,23 +66,11 @@ struct SourceClock: SourceTiming {
     ) -> Verdict {
         guard let time = stamp.time else { return .refused(.noTime) }
         guard time >= .zero || stamp.mayPrecedeZero else { return .refused(.badTime) }
-        if let live = stamp.liveTiming, !isOffline {
-            let captured = time + live.clockOrigin - moment.origin
-            let ahead = captured + (kind == .live ? shift?.present ?? .zero : .zero) - moment.now
-            // A capture time in the future comes from a clock other than the engine's.
-            if ahead <= Self.tolerance {
-                become(.live)
-                return judgeLive(captured, live.latency, moment)
-            }
+        if let live = stamp.liveTiming, let captured = captureTime(time, live, at: moment) {
+            return judgeLive(captured, live.latency, moment)
         }
-        become(.own)
+        become(live: false)
         return judgeOwn(time, pacing, base, moment, mayJump: stamp.mayJump)
-    }
-
-    /// The timestamps of one kind of clock are not comparable with those of the other kind.
-    private mutating func become(_ kind: Kind) {
-        if let before = self.kind, before != kind { self = SourceClock(isOffline: isOffline) }
-        self.kind = kind
     }
 
     // MARK: Live
@@ -111,10 +94,9 @@ struct SourceClock: SourceTiming {
         }
         if isAnew { shift = SteeredShift(moment.now - latency - captured) }
         (backwards, lateSince) = (Run(), nil)
-        let slack = ClockDrift.Slack(
-            ahead: Self.ownSlack, behind: Self.liveSlack, latency: latency)
         let due = shift.apply(
-            to: captured, after: lastOfSource, now: moment.now, slack, notBefore: moment.last)
+            to: captured, after: lastOfSource, now: moment.now, .live(latency),
+            notBefore: moment.last)
         (self.shift, lastOfSource) = (shift, captured)
         return .due(due, latency: latency, waits: false)
     }
@@ -169,8 +151,7 @@ struct SourceClock: SourceTiming {
         if mayJump, !Self.isNear(time + shift.present, now) {
             shift = SteeredShift(now - time, reference: .zero)
         }
-        let slack = ClockDrift.Slack(ahead: Self.ownSlack, behind: Self.ownSlack)
-        let due = shift.apply(to: time, after: previous, now: now, slack, notBefore: last)
+        let due = shift.apply(to: time, after: previous, now: now, .own, notBefore: last)
         self.shift = shift
         return due
     }

@@ -6,32 +6,30 @@ internal import Synchronization
 /// of the frames that arrived while it was closed.
 ///
 /// Remains safe to use while referenced, even after its source was disposed of. Thread: any.
-final class SourcePort<Media: TimedMedia>: Sendable {
+final class SourcePort<Media: CountedMedia>: Sendable {
     private let gate: SourceGate<Media.Frame>
-    private let traits = Mutex(SourceTraits())
+    private let adopted = Mutex(SourceTraits())
     /// Stored until the engine takes them: a source may end before its start has returned.
     private let endings = Mutex<[SourceEnding]>([])
     weak let receiver: (any SourceReceiver<Media>)?
-    /// Counts for this port, and over all ports that its receiver ever had.
-    private let (own, all): (FlowMeter<Media>, FlowMeter<Media>)
+    /// Counts the frames of all ports that the receiver ever had.
+    private let meter: FlowMeter<Media>
+    /// Counts the frames of this port that were accepted.
+    private let acceptedFrames = RateMeter()
 
     /// - Parameter executor: The executor on which the source is called.
     init(to receiver: any SourceReceiver<Media>, from executor: SerialQueueExecutor) {
         self.receiver = receiver
-        (own, all) = (FlowMeter(), receiver.sources)
+        meter = receiver.sources
         gate = SourceGate(executor, receiver.clock.timeline)
     }
 
-    var bufferType: VideoBufferType { traits.withLock { $0.bufferType } }
-    var timing: (pacing: MediaPacing, base: MediaTimeBase?) {
-        traits.withLock { ($0.pacing, $0.timeBase) }
-    }
-    var captureType: VideoCaptureType { traits.withLock { $0.captureType } }
-    var contentHint: VideoContentHint { traits.withLock { $0.contentHint } }
+    /// The properties of the source.
+    var traits: SourceTraits { adopted.withLock { $0 } }
     /// The number of frames that were accepted.
-    var accepted: Int { own.delivered.frames }
+    var accepted: Int { acceptedFrames.frames }
 
-    func adopt(_ traits: SourceTraits) { self.traits.withLock { $0 = traits } }
+    func adopt(_ traits: SourceTraits) { adopted.withLock { $0 = traits } }
 
     // MARK: From start to stop
 
@@ -45,7 +43,7 @@ final class SourcePort<Media: TimedMedia>: Sendable {
 
     func close() {
         let lost = gate.close()
-        if lost > 0 { [own, all].forEach { $0.drops.note(.notStarted, lost) } }
+        if lost > 0 { meter.drops.note(.notStarted, lost) }
     }
 
     /// Whether frames are accepted: the gate is open, or the source is being started.
@@ -80,8 +78,7 @@ final class SourcePort<Media: TimedMedia>: Sendable {
 
     @discardableResult
     func consume(_ frame: consuming Media.Frame) -> FrameDisposition {
-        own.offered.note(frame)
-        all.offered.note(frame)
+        meter.offered.note(frame)
         guard !frame.isEmpty else { return count(.dropped(.badSize)) }
         switch gate.enter(frame) {
         case .passes: return pass(frame)
@@ -99,8 +96,8 @@ final class SourcePort<Media: TimedMedia>: Sendable {
     }
 
     private func count(_ receipt: SourceReceipt) -> FrameDisposition {
-        own.note(receipt)
-        all.note(receipt)
+        if receipt.disposition.isAccepted { acceptedFrames.note() }
+        meter.note(receipt)
         return receipt.disposition
     }
 }
@@ -119,8 +116,7 @@ extension SourcePort: VideoFrameConsumer where Media == VideoMedia {
 
     /// Counts a picture that is dropped before it is a frame.
     func refuse(_ cause: DropCause, _ size: VideoSize) -> FrameDisposition {
-        own.offered.note(size)
-        all.offered.note(size)
+        meter.offered.note(size)
         return count(.dropped(cause))
     }
 }
@@ -129,7 +125,7 @@ extension SourcePort: AudioFrameConsumer where Media == AudioMedia {}
 
 /// A track: it receives the frames that pass a port's gate.
 protocol SourceReceiver<Media>: AnyObject, Sendable {
-    associatedtype Media: TimedMedia
+    associatedtype Media: CountedMedia
     var clock: EngineClock { get }
     /// Counts the frames of all ports of this receiver.
     var sources: FlowMeter<Media> { get }
@@ -165,7 +161,7 @@ extension SourceReceiver {
 }
 
 /// What a track reports to the engine, in order, on any thread.
-enum SourceEvent<Media: TimedMedia>: Sendable {
+enum SourceEvent<Media: CountedMedia>: Sendable {
     /// The source has become active with its first frame.
     case tookOver(SourcePort<Media>)
     case ended(SourcePort<Media>)
@@ -201,7 +197,7 @@ extension SourcePort where Media == VideoMedia {
     func consumePixelBuffer(
         _ pixelBuffer: PixelBuffer, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {
-        guard bufferType == .pixelBuffer else {
+        guard traits.bufferType == .pixelBuffer else {
             return refuse(.wrongBufferType, pixelBuffer.size)
         }
         return consume(VideoFrame(pixelBuffer.storage, runningTime: time, rotation: rotation))
@@ -211,7 +207,7 @@ extension SourcePort where Media == VideoMedia {
     func consume(
         _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
     ) -> FrameDisposition {
-        guard bufferType == .rawData else { return refuse(.wrongBufferType, picture.size) }
+        guard traits.bufferType == .rawData else { return refuse(.wrongBufferType, picture.size) }
         // Refuses before copying.
         guard isAdmitting else { return refuse(.notStarted, picture.size) }
         do throws(RawPicture.Refusal) {

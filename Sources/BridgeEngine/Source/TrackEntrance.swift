@@ -6,24 +6,27 @@ internal import Synchronization
 /// first frame, and the conversion of their times to the engine's running time.
 ///
 /// Thread: any.
-final class TrackEntrance<Media: TimedMedia>: Sendable {
+final class TrackEntrance<Media: CountedMedia>: Sendable {
     private struct State {
         var active: SourcePort<Media>?
         /// The source that runs already and becomes active with its first frame.
         var next: SourcePort<Media>?
-        var timing: Media.Timing
+        var timing: any SourceTiming
         /// Converts the times of ``next``.
-        var nextTiming: Media.Timing
+        var nextTiming: any SourceTiming
     }
     private let state: Mutex<State>
     private let clock: EngineClock
+    private let timing: any SourceTiming.Type
     private let pacer = Pacer()
     private let lastArrival = Atomic<Int64>(0)
     private let admitted = Atomic<Int>(0)
 
-    init(_ clock: EngineClock) {
+    /// - Parameter timing: Converts the times of sources.
+    init(_ clock: EngineClock, _ timing: any SourceTiming.Type) {
         self.clock = clock
-        let fresh = Media.Timing(isOffline: clock.isOffline)
+        self.timing = timing
+        let fresh = timing.init(isOffline: clock.isOffline)
         state = Mutex(State(timing: fresh, nextTiming: fresh))
     }
 
@@ -40,7 +43,7 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
     func listen(to port: SourcePort<Media>?) {
         let before = state.withLock { state in
             defer { (state.active, state.next) = (port, nil) }
-            state.timing = Media.Timing(isOffline: clock.isOffline)
+            state.timing = timing.init(isOffline: clock.isOffline)
             return state.active
         }
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
@@ -53,7 +56,7 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
     func expect(_ port: SourcePort<Media>) -> SourcePort<Media>? {
         state.withLock { state in
             defer { state.next = port }
-            state.nextTiming = Media.Timing(isOffline: clock.isOffline)
+            state.nextTiming = timing.init(isOffline: clock.isOffline)
             return state.next
         }
     }
@@ -68,7 +71,7 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
         state.withLock { state in
             if state.next === port {
                 state.next = other
-                state.nextTiming = Media.Timing(isOffline: clock.isOffline)
+                state.nextTiming = timing.init(isOffline: clock.isOffline)
             }
             return state.active !== port
         }
@@ -106,17 +109,19 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
         _ stamp: SourceClock.Stamp, from port: SourcePort<Media>, after last: MediaTime?,
         interval: MediaTime = .zero, takingOver: () -> Void
     ) -> Admission {
-        let (now, source) = (clock.now, port.timing)
+        let (now, source) = (clock.now, port.traits)
         let moment = SourceClock.Moment(
             now: now, origin: clock.origin, last: last, interval: interval)
         let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
             if state.active === port {
-                return (state.timing.judge(stamp, source.pacing, source.base, at: moment), false)
+                let verdict = state.timing.judge(
+                    stamp, source.pacing, source.timeBase, at: moment)
+                return (verdict, false)
             }
             guard state.next === port else { return (.refused(.notStarted), false) }
             // No picture comes of a unit that refers to others: the source before goes on.
             guard stamp.mayJump else { return (.refused(.needsKeyFrame), false) }
-            let verdict = state.nextTiming.judge(stamp, source.pacing, source.base, at: moment)
+            let verdict = state.nextTiming.judge(stamp, source.pacing, source.timeBase, at: moment)
             // The new source becomes active only with a frame that is accepted.
             if case .refused = verdict { return (verdict, false) }
             (state.active, state.timing, state.next) = (port, state.nextTiming, nil)
@@ -143,22 +148,14 @@ final class TrackEntrance<Media: TimedMedia>: Sendable {
     }
 }
 
-/// The kinds of media with the conversion of their sources' times.
-protocol TimedMedia: CountedMedia {
-    associatedtype Timing: SourceTiming
-}
-
-extension VideoMedia: TimedMedia {
-    typealias Timing = SourceClock
-}
-
-extension AudioMedia: TimedMedia {
-    typealias Timing = AudioTimeline
-}
-
 /// Converts the timestamps of one source to the engine's running time.
 protocol SourceTiming: Sendable {
     init(isOffline: Bool)
+    var isOffline: Bool { get }
+    /// Whether the frames come from a live capture on the engine's clock; `nil` before the first.
+    var isLive: Bool? { get set }
+    /// The present offset from the source's time to the engine's.
+    var offsetNow: MediaTime { get }
 
     /// Converts the timestamp of one frame.
     ///
@@ -169,6 +166,27 @@ protocol SourceTiming: Sendable {
         _ stamp: SourceClock.Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: SourceClock.Moment
     ) -> SourceClock.Verdict
+}
+
+extension SourceTiming {
+    /// Returns the capture time of a live capture's frame in the engine's time; `nil` for a frame whose
+    /// time is not that of the engine's clock.
+    mutating func captureTime(
+        _ time: MediaTime, _ live: LiveTiming, at moment: SourceClock.Moment
+    ) -> MediaTime? {
+        let captured = time + live.clockOrigin - moment.origin
+        let ahead = captured + (isLive == true ? offsetNow : .zero) - moment.now
+        // A capture time in the future comes from a clock other than the engine's.
+        guard !isOffline, ahead <= SourceClock.tolerance else { return nil }
+        become(live: true)
+        return captured
+    }
+
+    /// The timestamps of one kind of clock are not comparable with those of the other kind.
+    mutating func become(live: Bool) {
+        if let isLive, isLive != live { self = Self(isOffline: isOffline) }
+        isLive = live
+    }
 }
 
 /// Holds a file's frame until it is due. Thread: any.

@@ -46,7 +46,7 @@ final class AudioTrack: Sendable {
         self.onSource = onSource
         turn = DeliveryTurn(timeout: .seconds(4).asDefaultDeadline, on: clock.timeline)
         processing = AudioProcessing(events)
-        entrance = TrackEntrance(clock)
+        entrance = TrackEntrance(clock, AudioTimeline.self)
         state = Mutex(State(continuity: AudioContinuity()))
     }
 

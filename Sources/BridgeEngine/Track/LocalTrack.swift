@@ -86,12 +86,12 @@ final class LocalTrack: Sendable {
         // If no frame may be lost, the previous frame may have to wait for several renderers.
         turn = DeliveryTurn(
             timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
-        entrance = TrackEntrance(clock)
+        entrance = TrackEntrance(clock, SourceClock.self)
         decoder.output.track = self
     }
 
     /// The content hint of the current source.
-    var contentHint: VideoContentHint { entrance.active?.contentHint ?? .none }
+    var contentHint: VideoContentHint { entrance.active?.traits.contentHint ?? .none }
 
     // MARK: Sources
 
@@ -143,8 +143,9 @@ final class LocalTrack: Sendable {
         let rotation = still == nil ? last?.rotation ?? .none : .none
         let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
         _ = pass(
-            .picture(frame), due: clock.now, live: clock.liveTiming(.zero), from: port,
-            insteadAfter: arrivals)
+            Delivery(
+                item: .picture(frame), due: clock.now, live: clock.liveTiming(.zero), port: port,
+                insteadAfter: arrivals))
     }
 }
 
@@ -168,7 +169,8 @@ extension LocalTrack: SourceReceiver {
             if isUnit { missed(from: port) }
             return .dropped(cause)
         case .due(let due, let live):
-            let receipt = pass(consume item, due: due, live: live, from: port, lead: stamp.lead)
+            let receipt = pass(
+                Delivery(item: consume item, due: due, lead: stamp.lead, live: live, port: port))
             if isUnit, !receipt.disposition.isAccepted, !receipt.isCounted { missed(from: port) }
             return receipt
         }
@@ -182,29 +184,21 @@ extension LocalTrack: SourceReceiver {
     }
 
     /// Delivers a frame to the processors, or a unit to its receivers.
-    ///
-    /// - Parameters:
-    ///   - lead: How much later a unit's picture is due than the unit.
-    ///   - arrivals: For a fallback frame that replaces the frames of a silent source: the number of
-    ///     frames that the source had delivered by then. `nil` for a frame of the source itself.
-    func pass(
-        _ item: consuming VideoItem, due: MediaTime, live: LiveTiming?,
-        from port: VideoSourcePort, lead: MediaTime = .zero, insteadAfter arrivals: Int? = nil
-    ) -> SourceReceipt {
-        let delivery = Delivery(
-            item: consume item, due: due, lead: lead, live: live, port: port,
-            insteadAfter: arrivals)
-        return turn.take(delivery) { self.handOn($0) }
+    private func pass(_ delivery: consuming Delivery) -> SourceReceipt {
+        turn.take(delivery) { self.handOn($0) }
     }
 
     /// A frame or a unit that is ready to be delivered.
     struct Delivery: Sendable {
         var item: VideoItem?
         let due: MediaTime
-        let lead: MediaTime
+        /// How much later a unit's picture is due than the unit.
+        var lead = MediaTime.zero
         let live: LiveTiming?
         let port: VideoSourcePort
-        let insteadAfter: Int?
+        /// For a fallback frame that replaces the frames of a silent source: the number of frames that
+        /// the source had delivered by then. `nil` for a frame of the source itself.
+        var insteadAfter: Int?
     }
 
     /// What the track decided about a frame or a unit.
@@ -241,7 +235,7 @@ extension LocalTrack: SourceReceiver {
         if arrivals == nil {
             if committed.isAnew { [local, outgoing].forEach { $0.beginAnew() } }
             // Set for every frame: sources change rarely, and the write is cheap.
-            local.setMirror(port.captureType == .camera)
+            local.setMirror(port.traits.captureType == .camera)
         }
         switch consume item {
         case .unit(var unit):
