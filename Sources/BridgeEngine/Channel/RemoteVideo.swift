@@ -11,7 +11,14 @@ final class RemoteVideo: Sendable {
     private let decoder: TrackDecoder
     /// Counts the pictures that ``decoder`` made.
     private let decoded = RateMeter()
-    private let timing: Timing
+    /// Delays pictures to keep them in sync with the user's sound.
+    private let delay: PlayoutDelay
+    private let clock: EngineClock
+    private let stream: ChannelStream
+    /// The time of the last picture.
+    private let lastShown = Mutex<MediaTime?>(nil)
+    /// The largest backward step of a correction; a larger step comes from another clock.
+    private static let correction = MediaTime(seconds: 30)
     /// Callbacks for the events of the track.
     struct Listener: Sendable {
         /// Called after the first frame with the size of the picture; zero if only the bytes
@@ -36,47 +43,15 @@ final class RemoteVideo: Sendable {
     private let state = Mutex(State())
     private let listener: Listener
 
-    /// Delays pictures to keep them in sync with the user's sound.
-    private struct Timing: Sendable {
-        let delay: PlayoutDelay
-        let clock: EngineClock
-        let track: TrackID
-
-        /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
-        func live(_ frame: some MediaFrame, isReady: Bool = true) -> LiveTiming? {
-            delay.timing(of: frame, in: .video(track), on: clock, isReady: isReady)
-        }
-
-        /// The same for a picture that is shown next. A correction of the network's time estimate
-        /// may make it due before the previous picture. It then follows that picture directly,
-        /// because renderers accept no other order.
-        func setShown(_ picture: inout VideoFrame) {
-            picture.liveTiming = live(picture)
-            guard let time = picture.runningTime else { return }
-            picture.runningTime = last.time.withLock { last in
-                let isCorrection = last.map { time <= $0 && $0 - time < Self.correction } ?? false
-                let due = isCorrection ? last.map { $0 + MediaTime(nanoseconds: 1000) } : time
-                last = due
-                return due
-            }
-        }
-
-        /// The time of the last picture.
-        private final class Last: Sendable {
-            let time = Mutex<MediaTime?>(nil)
-        }
-        private let last = Last()
-        /// The largest backward step of a correction; a larger step comes from another clock.
-        private static let correction = MediaTime(seconds: 30)
-    }
-
     init(
         _ backend: any MediaBackend, _ clock: EngineClock, queueTimeout: Duration,
         delay: PlayoutDelay, track: TrackID, _ listener: Listener
     ) {
         video = VideoStream(backend)
         meter = FrameMeter(clock: clock.clockTime)
-        timing = Timing(delay: delay, clock: clock, track: track)
+        self.delay = delay
+        self.clock = clock
+        stream = .video(track)
         decoder = TrackDecoder(backend, clock: clock, queueTimeout: queueTimeout)
         self.listener = listener
         decoder.output.track = self
@@ -95,14 +70,14 @@ final class RemoteVideo: Sendable {
         return EngineStatistics.Remote(
             received: meter.frames, decoding: decoding,
             frameRate: now.map { meter.rate(at: $0) } ?? 0, size: meter.lastSize,
-            playoutDelay: timing.delay.present(.video(timing.track)).duration)
+            playoutDelay: delay.present(stream).duration)
     }
 
     /// Resets the track after it was published again or has ended: the next frame starts a new
     /// stream.
     func beginAnew() {
         state.withLock { ($0.isFresh, $0.carriesUnits, $0.needsPicture) = (true, false, false) }
-        timing.delay.beginAnew(.video(timing.track))
+        delay.beginAnew(stream)
         endUnits()
     }
 
@@ -112,6 +87,25 @@ final class RemoteVideo: Sendable {
     private func endUnits() {
         decoder.end()
         video.endUnits()
+    }
+
+    /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
+    private func liveTiming(of frame: some MediaFrame, isReady: Bool = true) -> LiveTiming? {
+        delay.timing(of: frame, in: stream, on: clock, isReady: isReady)
+    }
+
+    /// Sets the times of a picture that is shown next. A correction of the network's time estimate may
+    /// make it due before the previous picture. It then follows that picture directly, because
+    /// renderers accept no other order.
+    private func setShown(_ picture: inout VideoFrame) {
+        picture.liveTiming = liveTiming(of: picture)
+        guard let time = picture.runningTime else { return }
+        picture.runningTime = lastShown.withLock { last in
+            let isCorrection = last.map { time <= $0 && $0 - time < Self.correction } ?? false
+            let due = isCorrection ? last.map { $0 + MediaTime(nanoseconds: 1000) } : time
+            last = due
+            return due
+        }
     }
 
     func receive(_ frame: consuming VideoFrame) {
@@ -124,7 +118,7 @@ final class RemoteVideo: Sendable {
         if endsUnits { endUnits() }
         if isFirst { video.beginAnew() }
         let size = frame.size
-        timing.setShown(&frame)
+        setShown(&frame)
         video.consume(frame)
         if isFirst { listener.onFirst(size) }
     }
@@ -137,7 +131,7 @@ final class RemoteVideo: Sendable {
         }
         if isFirst { video.beginAnew() }
         var unit = unit
-        unit.liveTiming = timing.live(unit, isReady: !isDecoded)
+        unit.liveTiming = liveTiming(of: unit, isReady: !isDecoded)
         let reach = video.offer(unit, asUnit: true)
         state.withLock { $0.needsPicture = reach.needsPicture }
         if isFirst {
@@ -164,7 +158,7 @@ extension RemoteVideo: DecodedTrack {
         let size = frame.size
         decoded.note()
         meter.remember(size)
-        timing.setShown(&frame)
+        setShown(&frame)
         video.offer(frame, decodedFrom: state.withLock { $0.codec })
         let isFirst = state.withLock { state in
             defer { state.announcesPicture = false }

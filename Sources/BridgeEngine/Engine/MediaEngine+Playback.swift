@@ -16,7 +16,8 @@ extension MediaEngine {
         defer { leave() }
         if pulled.withLock({ $0 }) != nil { remote.audio.mixer.end() }
         stopPlayback()
-        remote.audio.mixer.begin(Self.mixFormat(format))
+        remote.audio.mixer.begin(
+            AudioFormat(.f32le, sampleRate: sampleRate, channels: channels))
         pulled.withLock { $0 = format }
     }
 
@@ -65,10 +66,6 @@ extension MediaEngine {
     }
 
     // MARK: Internal
-
-    private static func mixFormat(_ format: AudioFormat) -> AudioFormat {
-        AudioFormat(.f32le, sampleRate: format.sampleRate, channels: format.channels)
-    }
 
     /// Mixes for the playback sinks if there are any and the program does not pull; otherwise stops
     /// mixing.

@@ -26,11 +26,6 @@ final class PlaybackMixer: Sendable {
         /// Closes a line and keeps its counts.
         mutating func end(_ line: RemotePlayback) { past = past + line.close() }
 
-        mutating func count(abandoned samples: Int) {
-            past.received += samples
-            past.dropped.abandoned += samples
-        }
-
         mutating func endAll() {
             for line in Array(lines.values) + tails { end(line) }
             (lines, tails, rest) = ([:], [], [])
@@ -91,7 +86,8 @@ final class PlaybackMixer: Sendable {
             guard hasFailed || lost > 0 else { return }
             state.withLock { state in
                 state.failing.remove(user)
-                state.count(abandoned: lost)
+                state.past.received += lost
+                state.past.dropped.abandoned += lost
             }
         } catch {
             // Only the first failure in a row is reported.
@@ -148,7 +144,7 @@ final class PlaybackMixer: Sendable {
             JitterBuffer(
                 sampleRate: format.sampleRate, channels: format.channels, timing: timing,
                 configuration: configuration),
-            RemotePlayback.Step(delay: delay, latency: latency))
+            delay, latency: latency)
         if let jitter { fresh.expect(jitter: jitter) }
         return state.withLock { state in
             let line = state.lines[user] ?? fresh

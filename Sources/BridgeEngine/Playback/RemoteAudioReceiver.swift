@@ -9,7 +9,8 @@ final class RemoteAudioReceiver: Sendable {
         let stream = AudioStream()
         let meter = AudioMeter()
         let level = LevelMeter()
-        let first = FirstFlag()
+        /// Whether no frame has arrived since the audio was published.
+        let isFresh = Atomic<Bool>(true)
         let decoder: RemoteAudioDecoder
 
         init(_ backend: any MediaBackend) { decoder = RemoteAudioDecoder(backend) }
@@ -81,7 +82,7 @@ final class RemoteAudioReceiver: Sendable {
 
     func published(by user: UserID) {
         let line = line(of: user)
-        line.first.reset()
+        line.isFresh.store(true, ordering: .relaxed)
         line.decoder.end()
         events.post(.audioPublished(by: user))
     }
@@ -103,7 +104,7 @@ final class RemoteAudioReceiver: Sendable {
         line.meter.note(frame)
         // Frames between units are no gap.
         line.decoder.end()
-        let format = line.first.take() ? frame.format : nil
+        let format = line.isFresh.exchange(false, ordering: .relaxed) ? frame.format : nil
         defer { if let format { events.post(.firstRemoteAudio(user, format)) } }
         guard !isMuted(user) else { return }
         pass(frame, of: line, from: user, delay: delay)
@@ -126,7 +127,7 @@ final class RemoteAudioReceiver: Sendable {
                         .rendererFailed, message: "the audio of \(user) cannot be decoded",
                         underlying: failure)))
         }
-        if !isHeard || !frames.isEmpty, line.first.take() {
+        if !isHeard || !frames.isEmpty, line.isFresh.exchange(false, ordering: .relaxed) {
             let format =
                 frames.first?.format
                 ?? AudioFormat(
@@ -184,19 +185,6 @@ final class RemoteAudioReceiver: Sendable {
     }
 }
 
-/// Distinguishes the first call from all later ones, of which each costs one atomic load.
-/// Thread: any.
-private struct FirstFlag: ~Copyable {
-    private let isPending = Atomic<Bool>(true)
-
-    /// Returns true for the first call since the last ``reset()``.
-    func take() -> Bool {
-        isPending.load(ordering: .relaxed) && isPending.exchange(false, ordering: .relaxed)
-    }
-
-    func reset() { isPending.store(true, ordering: .relaxed) }
-}
-
 // MARK: Decoding
 
 /// Decodes one user's audio units while the audio has a listener. Thread: any, one unit at a time.
@@ -215,18 +203,13 @@ final class RemoteAudioDecoder: Sendable {
     }
     private let state = Mutex(State())
     private let backend: any MediaBackend
-    /// Count the units to decode, and their outcomes.
-    private let (offered, decoded, drops) = (RateMeter(), RateMeter(), DropMeter())
+    /// Counts the units to decode.
+    private let meter = FlowMeter<AudioMedia>()
 
     init(_ backend: any MediaBackend) { self.backend = backend }
 
     /// The counts of the units to decode. Decoded units count as delivered.
-    var balance: FrameBalance {
-        var balance = FrameBalance(delivered: decoded.frames, dropped: drops.all)
-        // Read last, so that no outcome is without its unit.
-        balance.offered = offered.frames
-        return balance
-    }
+    var balance: FrameBalance { meter.balance }
 
     /// Samples, per channel, that replace lost units.
     var concealedSamples: Int {
@@ -242,7 +225,7 @@ final class RemoteAudioDecoder: Sendable {
     func decode(
         _ unit: EncodedAudioFrame
     ) -> (frames: [AudioFrame], failure: (any Error)?) {
-        offered.note()
+        meter.offered.noteUnit()
         return state.withLock { state in
             do {
                 if state.codec != unit.codec {
@@ -253,15 +236,15 @@ final class RemoteAudioDecoder: Sendable {
                     state.decoder = try backend.makeAudioDecoder(unit.codec)
                 }
                 guard let decoder = state.decoder else {
-                    drops.note(.undecodable)
+                    meter.drops.note(.undecodable)
                     return ([], nil)
                 }
                 let frames = try decoder.decode(unit)
-                decoded.note()
+                meter.delivered.note()
                 state.isFailing = false
                 return (frames, nil)
             } catch {
-                drops.note(.undecodable)
+                meter.drops.note(.undecodable)
                 defer { state.isFailing = true }
                 return ([], state.isFailing ? nil : error)
             }

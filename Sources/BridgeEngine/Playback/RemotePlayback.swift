@@ -17,22 +17,21 @@ final class RemotePlayback: Sendable {
     private let line: Mutex<State>
     private let converter: any AudioConverter
     private let format: AudioFormat
-    private let step: Step
+    /// Keeps the sound in step with the user's pictures.
+    private let delay: PlayoutDelay
+    private let latency: MediaTime
 
-    /// What keeps the sound in step with the user's pictures.
-    struct Step {
-        let delay: PlayoutDelay
-        /// The time from capture to playing for audio that is not delayed.
-        let latency: MediaTime
-    }
-
-    /// - Parameter format: The playback's format: interleaved float samples.
+    /// - Parameters:
+    ///   - format: The playback's format: interleaved float samples.
+    ///   - latency: The time from capture to playing for audio that is not delayed.
     init(
-        _ format: AudioFormat, _ converter: any AudioConverter, _ buffer: JitterBuffer, _ step: Step
+        _ format: AudioFormat, _ converter: any AudioConverter, _ buffer: JitterBuffer,
+        _ delay: PlayoutDelay, latency: MediaTime
     ) {
         self.format = format
         self.converter = converter
-        self.step = step
+        self.delay = delay
+        self.latency = latency
         line = Mutex(State(buffer: buffer))
     }
 
@@ -86,10 +85,10 @@ final class RemotePlayback: Sendable {
         let isRecent =
             line.played.map { format.duration(samples: now - $0) < Self.memory } ?? false
         let lag = isRecent ? line.buffer.lag(at: now) : nil
-        let pictures = step.delay.mixes(
-            at: lag.map { step.latency + format.duration(samples: $0) },
-            now: format.duration(samples: now) + step.latency)
-        line.buffer.keepStep(lag: format.samples(in: max(.zero, pictures - step.latency)))
+        let pictures = delay.mixes(
+            at: lag.map { latency + format.duration(samples: $0) },
+            now: format.duration(samples: now) + latency)
+        line.buffer.keepStep(lag: format.samples(in: max(.zero, pictures - latency)))
     }
 
     /// Sets how unevenly the user's audio is expected to arrive.
@@ -102,7 +101,7 @@ final class RemotePlayback: Sendable {
     /// - Returns: The final counts.
     func close() -> JitterBuffer.Counts {
         line.withLock { line in
-            if !line.isClosed { step.delay.mixes(at: nil, now: .zero) }
+            if !line.isClosed { delay.mixes(at: nil, now: .zero) }
             line.isClosed = true
             line.buffer.abandon()
             return line.buffer.counts

@@ -143,12 +143,7 @@ final class AudioMeter: ArrivalMeter {
     private let reading = Mutex(Reading())
 
     func note(_ frame: borrowing AudioFrame) {
-        let (samples, format) = (frame.sampleCount, frame.format)
-        reading.withLock { reading in
-            reading.frames += 1
-            reading.samples += samples
-            reading.format = format
-        }
+        note(decoded: frame, of: 1)
         CountWatch.noteCount()
     }
 
@@ -159,9 +154,12 @@ final class AudioMeter: ArrivalMeter {
     }
 
     /// Counts the samples of a decoded unit.
-    func note(decoded frame: borrowing AudioFrame) {
+    ///
+    /// - Parameter frames: The number of frames and units that are counted with them.
+    func note(decoded frame: borrowing AudioFrame, of frames: Int = 0) {
         let (samples, format) = (frame.sampleCount, frame.format)
         reading.withLock { reading in
+            reading.frames += frames
             reading.samples += samples
             reading.format = format
         }

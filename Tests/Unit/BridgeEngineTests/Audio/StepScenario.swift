@@ -52,7 +52,7 @@ struct StepScenario: CustomStringConvertible {
         let playback = RemotePlayback(
             Self.format, PlainAudioConverter(),
             JitterBuffer(sampleRate: 8000, channels: 1, timing: .clock),
-            RemotePlayback.Step(delay: delay, latency: time(latency)))
+            delay, latency: time(latency))
         var (sounds, frames) = (arrivals(every: 10, sound, &random)[...], [Arrival]()[...])
         frames = arrivals(every: 1000 / Double(frameRate), pictures, &random)[...]
         var shown: [Shown] = []
