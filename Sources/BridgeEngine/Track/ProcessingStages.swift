@@ -31,9 +31,6 @@ final class ProcessingStages: VideoFrameConsumer {
         self.outgoing = outgoing
     }
 
-    /// Counts dropped frames over all points.
-    var drops: DropCounts { meters.all.map(\.drops.all).reduce(DropCounts(), +) }
-
     /// The counts of each point.
     var balances: [ProcessingPoint: FrameBalance] {
         .init(
@@ -113,32 +110,29 @@ final class ProcessingStages: VideoFrameConsumer {
 
 /// One value for each processing point: a dictionary would hash for every frame.
 struct ByPoint<Value: Sendable>: Sendable {
-    private var (capture, encode, render): (Value, Value, Value)
+    /// The values, in the order in which frames pass their points.
+    private(set) var all: [Value]
 
     /// - Parameter value: Evaluated for each point.
     init(_ value: @autoclosure () -> Value) {
-        (capture, encode, render) = (value(), value(), value())
+        all = ProcessingPoint.allCases.map { _ in value() }
     }
 
     subscript(point: ProcessingPoint) -> Value {
-        get {
-            switch point {
-            case .capture: capture
-            case .encode: encode
-            case .render: render
-            }
-        }
-        set {
-            switch point {
-            case .capture: capture = newValue
-            case .encode: encode = newValue
-            case .render: render = newValue
-            }
+        get { all[point.place] }
+        set { all[point.place] = newValue }
+    }
+}
+
+extension ProcessingPoint {
+    /// The place in ``allCases``.
+    fileprivate var place: Int {
+        switch self {
+        case .capture: 0
+        case .encode: 1
+        case .render: 2
         }
     }
-
-    /// The values, in the order in which frames pass their points.
-    var all: [Value] { ProcessingPoint.allCases.map { self[$0] } }
 }
 
 // MARK: One point
