@@ -5,18 +5,19 @@ internal import Synchronization
 /// The bounded queue in front of one sink, and counts of its frames by outcome.
 ///
 /// Thread: any for offering; frames are rendered one at a time on the sink's executor.
-final class SinkFeed<Media: QueuedMedia>: Sendable {
-    /// A frame as it arrived, and the conversion that the sink asked for.
+final class SinkFeed<Media: CountedMedia>: Sendable {
+    /// A frame as it arrived, and the conversion that the sink asked for. An audio sink has its own
+    /// converter, so there is no conversion.
     struct Item: Sendable {
         let frame: Media.Frame
-        var conversion: Media.Conversion?
+        var conversion: SharedConversion?
         /// The number of times that the stream had been interrupted before this frame.
         var epoch = 0
     }
     private let mailbox: Mailbox<Item>
     private let whenFull: WhenFull
     private let clock: EngineClock
-    private let busy: BusyMeter
+    let busy: BusyMeter
     let meter: FlowMeter<Media>
     /// The reports of a sink with its own queue; `nil` for other sinks.
     private let account: SinkAccount?
@@ -147,11 +148,6 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
     /// Sets whether a source may be blocked until there is room.
     func setMayBlock(_ mayBlock: Bool) { mailbox.setMayBlock(mayBlock) }
 
-    /// Returns when the queued frames are rendered, or after `limit`.
-    func drained(within limit: Duration) async {
-        await queue.outcome(within: limit, on: clock.timeline) {}
-    }
-
     private func take(_ item: Item) {
         let disposition = busy.during { render(item) }
         meter.note(disposition)
@@ -165,11 +161,15 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
         }
     }
 
-    /// Checks whether the sink hangs in a frame.
-    ///
-    /// - Returns: The changes since the last check.
-    func check(now: MediaTime, limit: MediaTime) -> [StallWatch.Change] {
-        busy.check(now: now, limit: limit)
+    /// Returns the counts of the sink.
+    func counts(at now: MediaTime) -> EngineStatistics.Sink {
+        var counts = EngineStatistics.Sink()
+        counts.balance = balance
+        counts.frameRate = meter.delivered.rate(at: now)
+        counts.latencyP50 = latency.quantile(0.5)
+        counts.latencyP99 = latency.quantile(0.99)
+        (counts.freezes, counts.frozen) = freezes.all
+        return counts
     }
 
     var balance: FrameBalance {
@@ -182,21 +182,6 @@ final class SinkFeed<Media: QueuedMedia>: Sendable {
 
 typealias VideoSinkFeed = SinkFeed<VideoMedia>
 typealias AudioSinkFeed = SinkFeed<AudioMedia>
-
-/// What differs between the queues of video and of audio.
-protocol QueuedMedia: CountedMedia {
-    /// Converts a frame on the sink's thread.
-    associatedtype Conversion: Sendable
-}
-
-extension VideoMedia: QueuedMedia {
-    typealias Conversion = SharedConversion
-}
-
-extension AudioMedia: QueuedMedia {
-    /// No shared conversion: each audio sink has its own converter.
-    typealias Conversion = Never
-}
 
 /// The depth of a sink's queue, and what happens when it is full.
 struct SinkQueueOptions {

@@ -173,16 +173,6 @@ extension MediaEngine {
         audio = AudioState()
         audioSlot = SourceSlot(audioTrack)
     }
-
-    /// Checks whether sinks take frames.
-    func watchAudioSinks(_ now: MediaTime, _ limit: MediaTime) {
-        for entry in sinks.audio.values {
-            let id = entry.host.id
-            for change in entry.host.feed.check(now: now, limit: limit) {
-                hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
-            }
-        }
-    }
 }
 
 /// The engine's audio state.

@@ -9,7 +9,7 @@ extension MediaEngine {
     public func setLocalVideoRenderer(
         _ renderer: sending (any VideoSink)?, options: RendererOptions = RendererOptions()
     ) async throws(EngineError) {
-        try await set(renderer, for: .local(), options)
+        try await setSink(renderer, for: .local(), options, VideoMedia.self)
     }
 
     /// Replaces the renderer of a user's video; `nil` removes it. The user need not be in the
@@ -20,7 +20,7 @@ extension MediaEngine {
         _ renderer: sending (any VideoSink)?, forUserID user: UserID, track: TrackID = .main,
         options: RendererOptions = RendererOptions()
     ) async throws(EngineError) {
-        try await set(renderer, for: .remote(user, track), options)
+        try await setSink(renderer, for: .remote(user, track), options, VideoMedia.self)
     }
 
     /// The renderer that was set for the local video; `nil` if none.
@@ -43,7 +43,7 @@ extension MediaEngine {
         _ renderer: sending any VideoSink, to stream: StreamID,
         options: RendererOptions = RendererOptions()
     ) async throws(EngineError) -> RendererID {
-        try await addSink(makeHost(renderer, options), to: stream)
+        try await addSink(renderer, to: stream, options, VideoMedia.self)
     }
 
     /// Removes a renderer: its queued frames are rendered, then it is stopped and disposed of.
@@ -57,23 +57,6 @@ extension MediaEngine {
 
     private func main(of stream: StreamID) -> VideoRendererReference? {
         mainSink(of: stream, VideoMedia.self).map { VideoRendererReference(host: $0.host) }
-    }
-
-    private func makeHost(
-        _ renderer: sending any VideoSink, _ options: RendererOptions
-    ) -> VideoSinkHost {
-        rendererNumber += 1
-        return VideoSinkHost(
-            renderer, id: RendererID(number: rendererNumber), options: options, converter: (),
-            clock: clock, queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
-    }
-
-    private func set(
-        _ renderer: sending (any VideoSink)?, for stream: StreamID, _ options: RendererOptions
-    ) async throws(EngineError) {
-        let next: VideoSinkHost?
-        if let renderer { next = makeHost(renderer, options) } else { next = nil }
-        try await setSink(next, for: stream)
     }
 }
 
@@ -109,7 +92,7 @@ extension MediaEngine {
     public func setLocalAudioSink(
         _ sink: sending (any AudioSink)?
     ) async throws(EngineError) {
-        try await setAudioSink(sink, for: .local)
+        try await setSink(sink, for: .local, (), AudioMedia.self)
     }
 
     /// Replaces the sink of a user's audio; `nil` removes it. The user need not be in the channel
@@ -119,7 +102,7 @@ extension MediaEngine {
     public func setRemoteAudioSink(
         _ sink: sending (any AudioSink)?, forUserID user: UserID
     ) async throws(EngineError) {
-        try await setAudioSink(sink, for: .remote(user))
+        try await setSink(sink, for: .remote(user), (), AudioMedia.self)
     }
 
     /// Replaces the sink that plays the mix of all users, in blocks of 10 ms; `nil` removes it.
@@ -132,7 +115,7 @@ extension MediaEngine {
     public func setPlaybackAudioSink(
         _ sink: sending (any AudioSink)?
     ) async throws(EngineError) {
-        try await setAudioSink(sink, for: .playback)
+        try await setSink(sink, for: .playback, (), AudioMedia.self)
     }
 
     /// Adds a sink to a stream. A stream may have any number of sinks.
@@ -143,7 +126,7 @@ extension MediaEngine {
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
     ) async throws(EngineError) -> AudioSinkID {
-        try await addSink(makeAudioSinkHost(sink), to: stream)
+        try await addSink(sink, to: stream, (), AudioMedia.self)
     }
 
     /// Removes a sink: its queued frames are rendered, then it is stopped and disposed of.
@@ -152,32 +135,26 @@ extension MediaEngine {
     public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
         try await removeSink(id, AudioMedia.self)
     }
-
-    // MARK: Internal
-
-    private func makeAudioSinkHost(_ sink: sending any AudioSink) -> AudioSinkHost {
-        audio.sinkNumber += 1
-        return AudioSinkHost(
-            sink, id: AudioSinkID(number: audio.sinkNumber), options: (),
-            converter: backend.makeAudioConverter(), clock: clock,
-            queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
-    }
-
-    private func setAudioSink(
-        _ sink: sending (any AudioSink)?, for stream: AudioStreamID
-    ) async throws(EngineError) {
-        let next: AudioSinkHost?
-        if let sink { next = makeAudioSinkHost(sink) } else { next = nil }
-        try await setSink(next, for: stream)
-    }
 }
 
 // Adding, removing, starting and stopping renderers and audio sinks.
 extension MediaEngine {
+    private func makeHost<Media: StreamedSink>(
+        _ sink: sending Media.Sink, _ options: Media.Options
+    ) -> SinkHost<Media> {
+        SinkHost(
+            sink, id: Media.nextID(in: self), options: options,
+            converter: Media.makeConverter(backend), clock: clock,
+            queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
+    }
+
     /// Replaces the main sink of a stream; `nil` removes it.
-    func setSink<Media: StreamedSink>(
-        _ next: SinkHost<Media>?, for stream: Media.Stream
+    private func setSink<Media: StreamedSink>(
+        _ sink: sending Media.Sink?, for stream: Media.Stream, _ options: Media.Options,
+        _: Media.Type
     ) async throws(EngineError) {
+        let next: SinkHost<Media>?
+        if let sink { next = makeHost(sink, options) } else { next = nil }
         try await enter()
         defer { leave() }
         let old = mainSink(of: stream, Media.self)
@@ -189,22 +166,24 @@ extension MediaEngine {
         if let old { await remove(old) }
     }
 
-    func mainSink<Media: StreamedSink>(
+    private func mainSink<Media: StreamedSink>(
         of stream: Media.Stream, _: Media.Type
     ) -> SinkEntry<Media>? {
         sinks[keyPath: Media.table].values.first { $0.isMain && $0.stream == stream }
     }
 
-    func addSink<Media: StreamedSink>(
-        _ host: SinkHost<Media>, to stream: Media.Stream
+    private func addSink<Media: StreamedSink>(
+        _ sink: sending Media.Sink, to stream: Media.Stream, _ options: Media.Options,
+        _: Media.Type
     ) async throws(EngineError) -> Media.ID {
+        let host: SinkHost<Media> = makeHost(sink, options)
         try await enter()
         defer { leave() }
         try await add(SinkEntry(host: host, stream: stream, isMain: false))
         return host.id
     }
 
-    func removeSink<Media: StreamedSink>(
+    private func removeSink<Media: StreamedSink>(
         _ id: Media.ID, _: Media.Type
     ) async throws(EngineError) {
         try await enter()
@@ -245,7 +224,7 @@ extension MediaEngine {
         Media.detach(entry, in: self)
         await takeDown(host)
         let counts = await complete(unless: host.isGivenUp, waiting: \.balance.waiting) {
-            Media.counts(of: host.feed, now: clock.clockTime())
+            host.feed.counts(at: clock.clockTime())
         }
         gone[keyPath: Media.departed].add(host.id, counts)
         updatePlayback()

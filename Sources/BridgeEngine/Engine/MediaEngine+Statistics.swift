@@ -13,10 +13,7 @@ extension MediaEngine {
         statistics.gone = gone
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
-        for entry in sinks.renderers.values {
-            statistics.renderers[entry.host.id] = VideoMedia.counts(
-                of: entry.host.feed, now: now)
-        }
+        statistics.renderers = sinks.renderers.mapValues { $0.host.feed.counts(at: now) }
         statistics.outgoing = outgoing.balance
         statistics.channel = membership?.statistics
         addAudio(to: &statistics, now)
@@ -38,10 +35,7 @@ extension MediaEngine {
             local.level = audioTrack.level.take()
             statistics.localAudio = local
         }
-        for entry in sinks.audio.values {
-            statistics.audioSinks[entry.host.id] = AudioMedia.counts(
-                of: entry.host.feed, now: now)
-        }
+        statistics.audioSinks = sinks.audio.mapValues { $0.host.feed.counts(at: now) }
         statistics.playback = remote.audio.mixer.counts
         statistics.outgoingAudio = outgoingAudio.balance
     }

@@ -25,12 +25,17 @@ extension MediaEngine {
         // A program that pushes to custom tracks knows when it stops pushing.
         watch(mainSlot, limit)
         watch(audioSlot, limit)
-        watchAudioSinks(now, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
         for entry in sinks.renderers.values {
             let id = entry.host.id
-            for change in entry.host.feed.check(now: now, limit: limit) {
+            for change in entry.host.feed.busy.check(now: now, limit: limit) {
                 hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))
+            }
+        }
+        for entry in sinks.audio.values {
+            let id = entry.host.id
+            for change in entry.host.feed.busy.check(now: now, limit: limit) {
+                hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
             }
         }
         if now - lastJitter >= MediaTime(seconds: 1) {

@@ -9,6 +9,8 @@ protocol StreamedSink: HostedSink {
     static var table: WritableKeyPath<SinkTables, [ID: SinkEntry<Self>]> { get }
     /// The counts of removed sinks.
     static var departed: SinkCounts<ID> { get }
+    /// Returns the id for the next sink.
+    static func nextID(in engine: isolated MediaEngine) -> ID
     /// Returns whether the engine has the stream.
     static func exists(_ stream: Stream, in engine: isolated MediaEngine) -> Bool
     static func attach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
@@ -23,18 +25,6 @@ typealias SinkCounts<ID: Hashable & Sendable> = WritableKeyPath<
 struct SinkTables {
     var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
     var audio: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
-}
-
-extension StreamedSink {
-    static func counts(of feed: SinkFeed<Self>, now: MediaTime) -> EngineStatistics.Sink {
-        var statistics = EngineStatistics.Sink()
-        statistics.balance = feed.balance
-        statistics.frameRate = feed.meter.delivered.rate(at: now)
-        statistics.latencyP50 = feed.latency.quantile(0.5)
-        statistics.latencyP99 = feed.latency.quantile(0.99)
-        (statistics.freezes, statistics.frozen) = feed.freezes.all
-        return statistics
-    }
 }
 
 /// The name of a stream inside an engine.
@@ -61,6 +51,11 @@ extension VideoMedia: StreamedSink {
         \.renderers
     }
     static var departed: SinkCounts<RendererID> { \.renderers }
+
+    static func nextID(in engine: isolated MediaEngine) -> RendererID {
+        engine.rendererNumber += 1
+        return RendererID(number: engine.rendererNumber)
+    }
 
     static func exists(_ stream: StreamID, in engine: isolated MediaEngine) -> Bool {
         if case .local(let track) = stream { engine.slots[track] != nil } else { true }
@@ -97,6 +92,11 @@ extension AudioMedia: StreamedSink {
     static var table: WritableKeyPath<SinkTables, [AudioSinkID: SinkEntry<AudioMedia>]> { \.audio }
     static var departed: SinkCounts<AudioSinkID> { \.audioSinks }
 
+    static func nextID(in engine: isolated MediaEngine) -> AudioSinkID {
+        engine.audio.sinkNumber += 1
+        return AudioSinkID(number: engine.audio.sinkNumber)
+    }
+
     static func exists(_ stream: AudioStreamID, in engine: isolated MediaEngine) -> Bool { true }
 
     static func attach(_ entry: SinkEntry<AudioMedia>, in engine: isolated MediaEngine) {
@@ -125,8 +125,5 @@ public enum StreamID: Hashable, Sendable {
     /// A track of a user in the channel.
     case remote(UserID, TrackID = .main)
 
-    var isLocal: Bool {
-        if case .local = self { return true }
-        return false
-    }
+    var isLocal: Bool { if case .local = self { true } else { false } }
 }

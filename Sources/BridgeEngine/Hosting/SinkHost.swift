@@ -134,7 +134,7 @@ typealias AudioSinkHost = SinkHost<AudioMedia>
 // MARK: Kinds of sinks
 
 /// What differs between hosts of video sinks and of audio sinks.
-protocol HostedSink: QueuedMedia {
+protocol HostedSink: CountedMedia {
     /// `any VideoSink` or `any AudioSink`.
     associatedtype Sink
     associatedtype ID: Hashable, Sendable, CustomStringConvertible
@@ -146,6 +146,7 @@ protocol HostedSink: QueuedMedia {
     associatedtype Converter: Sendable
     static var kind: MediaKind { get }
     static func endpoint(of sink: Sink) -> any MediaEndpoint
+    static func makeConverter(_ backend: any MediaBackend) -> Converter
     /// Makes the calls of the query sequence.
     static func query(_ sink: Sink) -> Request
     static func queue(for options: Options) -> SinkQueueOptions
@@ -170,6 +171,8 @@ extension VideoMedia: HostedSink {
     static var kind: MediaKind { .video }
 
     static func endpoint(of sink: any VideoSink) -> any MediaEndpoint { sink }
+
+    static func makeConverter(_ backend: any MediaBackend) {}
 
     static func query(_ sink: any VideoSink) -> VideoSinkRequest {
         _ = sink.bufferType()
@@ -203,6 +206,10 @@ extension AudioMedia: HostedSink {
     static var kind: MediaKind { .audio }
 
     static func endpoint(of sink: any AudioSink) -> any MediaEndpoint { sink }
+
+    static func makeConverter(_ backend: any MediaBackend) -> any AudioConverter {
+        backend.makeAudioConverter()
+    }
 
     static func query(_ sink: any AudioSink) -> AudioConversion { sink.audioFormat() }
 

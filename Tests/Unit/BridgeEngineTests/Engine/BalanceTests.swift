@@ -225,7 +225,7 @@ struct BalanceTests {
         func show(at milliseconds: Int) async throws {
             backend.time.advance(to: clock.origin + MediaTime(.milliseconds(milliseconds)))
             stream.consume(try frame(milliseconds))
-            await feed.drained(within: .seconds(60))
+            await queue.outcome(within: .seconds(60), on: backend.time) {}
         }
         for time in [0, 40, 80] { try await show(at: time) }
         stream.beginAnew()

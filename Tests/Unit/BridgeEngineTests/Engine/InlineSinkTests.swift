@@ -18,6 +18,10 @@ struct InlineSinkTests {
             var times: [Int64] = []
         }
         let state = Mutex(State())
+        let queue = SerialQueue(label: "test.feed")
+
+        /// Returns when the queued frames are rendered.
+        func drain() async { await queue.outcome(within: .seconds(60), on: .system) {} }
 
         func render(_ item: VideoSinkFeed.Item) -> FrameDisposition {
             state.withLock { $0.hang.take() }?.wait()
@@ -36,7 +40,7 @@ struct InlineSinkTests {
             backend, isOffline: true, latency: .zero, timeline: backend.time)
         return VideoSinkFeed(
             SinkQueueOptions(depth: depth), clock: clock, queueTimeout: .seconds(10),
-            on: SerialQueue(label: "test.feed"),
+            on: sink.queue,
             rendersAtOnce: { _ in sink.state.withLock { $0.takesAtOnce } }
         ) { sink.render($0) }
     }
@@ -67,7 +71,7 @@ struct InlineSinkTests {
         #expect(try offer(1, to: feed) == .accepted)
         #expect(sink.state.withLock { $0.times } == [])
         hang.signal()
-        await feed.drained(within: .seconds(60))
+        await sink.drain()
         #expect(sink.state.withLock { $0.times } == [0, 1])
     }
 
@@ -90,7 +94,7 @@ struct InlineSinkTests {
                 sink.state.withLock { $0.takesAtOnce = takesAtOnce }
                 #expect(try offer(number, to: feed) == .accepted)
             }
-            await feed.drained(within: .seconds(60))
+            await sink.drain()
             #expect(sink.state.withLock { $0.times } == (0..<40).map { Int64($0) }, "seed \(seed)")
             #expect(feed.balance.delivered == 40)
         }
