@@ -90,7 +90,9 @@ package final class MediaPublisher: PublicationFeedback {
         if publisher.withLock({ $0 })?.requestKeyFrame() != true { onKeyFrameNeeded() }
     }
 
-    package func limitChanged(_ limit: VideoLimit) { publisher.withLock { $0 }?.limit(limit) }
+    package func limitChanged(_ limit: VideoLimit) {
+        publisher.withLock { $0 }?.encoder.limit(limit)
+    }
 
     package func codecsChanged() -> Bool {
         publisher.withLock { $0 }?.codecsChanged() ?? false
@@ -98,6 +100,6 @@ package final class MediaPublisher: PublicationFeedback {
 
     package func stateChanged(_ state: PublicationState) {
         let isPaused = if case .paused = state { true } else { false }
-        publisher.withLock { $0 }?.pause(for: isPaused ? .notConnected : nil)
+        publisher.withLock { $0 }?.encoder.pause(for: isPaused ? .notConnected : nil)
     }
 }

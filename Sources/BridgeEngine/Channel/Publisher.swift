@@ -99,7 +99,7 @@ final class Publisher: Sendable {
     private let stream: VideoStream
     private let context: Context
     private let queue = SerialQueue(label: "mediabridge.publisher")
-    private let encoder: PublicationEncoder
+    let encoder: PublicationEncoder
     private let route = Mutex<Route?>(nil)
     /// The requested configuration. Locked while it is applied.
     private let form: Mutex<VideoEncoderConfiguration>
@@ -121,12 +121,6 @@ final class Publisher: Sendable {
     }
 
     func setMuted(_ isMuted: Bool) { sender.publication.setMuted(isMuted) }
-
-    /// Limits the output of the encoder.
-    func limit(_ limit: VideoLimit) { encoder.limit(limit) }
-
-    /// Stops encoding while the track reaches no receiver; `nil` encodes again.
-    func pause(for cause: DropCause?) { encoder.pause(for: cause) }
 
     /// Makes the next encoded frame a key frame.
     ///

@@ -146,8 +146,8 @@ private final class PublisherFeedback: PublicationFeedback {
             state.publisher = publisher
             return (state.limit, state.isPaused)
         }
-        if let limit { publisher.limit(limit) }
-        if isPaused { publisher.pause(for: .paused) }
+        if let limit { publisher.encoder.limit(limit) }
+        if isPaused { publisher.encoder.pause(for: .paused) }
     }
 
     func keyFrameNeeded() {
@@ -164,7 +164,7 @@ private final class PublisherFeedback: PublicationFeedback {
         state.withLock { state in
             state.limit = limit
             return state.publisher
-        }?.limit(limit)
+        }?.encoder.limit(limit)
         relay.post(SourceEvent<VideoMedia>.limitChanged(limit), of: track)
         events.post(.publicationLimited(track, limit))
     }
@@ -179,7 +179,7 @@ private final class PublisherFeedback: PublicationFeedback {
         state.withLock { state in
             state.isPaused = isPaused
             return state.publisher
-        }?.pause(for: isPaused ? .paused : nil)
+        }?.encoder.pause(for: isPaused ? .paused : nil)
         events.post(.publicationChanged(track, publication))
     }
 }

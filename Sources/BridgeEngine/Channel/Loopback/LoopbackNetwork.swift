@@ -275,9 +275,7 @@ extension LoopbackNetwork {
     ) -> (LoopbackChannel, Int, LoopbackMember)? {
         guard let channel = state.withLock({ $0.channels[name] }) else { return nil }
         let found = channel.perform { roster in
-            roster.slot(of: user).flatMap { slot in
-                roster.places[slot].map { (slot, $0.member) }
-            }
+            roster.places.first { $0.value.member.user == user }.map { ($0.key, $0.value.member) }
         }
         return found.map { (channel, $0.0, $0.1) }
     }
