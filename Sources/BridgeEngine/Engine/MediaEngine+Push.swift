@@ -17,7 +17,7 @@ extension MediaEngine {
         guard enabled else {
             guard mainSlot.pushHost != nil else { return }
             if !holds.isEmpty {
-                try await swap(to: try await host(besidesPush: mainSlot.chosen), in: mainSlot)
+                try await swap(to: try await hostOrDefault(mainSlot.chosen), in: mainSlot)
             }
             await disablePush()
             return
@@ -73,7 +73,10 @@ extension MediaEngine {
         defer { leave() }
         trackNumber += 1
         let id = TrackID(trackNumber)
-        let track = makeTrack(id)
+        let track = LocalTrack(
+            id, clock: clock, backend: backend, events: hub,
+            keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
+        ) { [relay] in relay.post($0, of: id) }
         let source = makePushSource(useTexture, encodedFrame)
         let host = makeHost(source, for: track)
         let slot = SourceSlot<VideoMedia>(track, id: id)
@@ -212,10 +215,8 @@ extension MediaEngine {
     nonisolated public func pushExternalAudioFrame(
         _ samples: [Int16], timestamp: MediaTime?
     ) -> FrameDisposition {
-        guard let source = audioPushes[.main] else {
-            return audioPushes.refused.refuse(.notEnabled)
-        }
-        return samples.withUnsafeBytes { source.push($0, time: timestamp) }
+        samples.withUnsafeBytes { audioPushes[.main]?.push($0, time: timestamp) }
+            ?? audioPushes.refused.refuse(.notEnabled)
     }
 
     /// Pushes a frame without copying it.

@@ -17,28 +17,20 @@ extension MediaEngine {
     public func setVideoSource(
         _ source: sending (any VideoSource)?
     ) async throws(EngineError) {
-        let what = "the change of source"
-        guard let source else {
-            try await enter(cancelling: what)
-            defer { leave() }
-            guard mainSlot.chosen != nil || mainSlot.pushHost != nil else { return }
-            if !holds.isEmpty { try await swap(to: try await host(besidesPush: nil), in: mainSlot) }
-            mainSlot.chosen = nil
-            await disablePush()
-            return
-        }
-        let fresh = makeHost(source, for: mainTrack)
-        try await enter(cancelling: what)
+        let fresh: VideoSourceHost?
+        if let source { fresh = makeHost(source, for: mainTrack) } else { fresh = nil }
+        try await enter(cancelling: "the change of source")
         defer { leave() }
-        let isKnown = fresh.identity == mainSlot.chosen?.identity
+        let isKnown = fresh?.identity == mainSlot.chosen?.identity
         guard !isKnown || mainSlot.pushHost != nil else {
+            guard let fresh else { return }
             hub.post(.warning("\(fresh.typeName) is already the video source; nothing changed"))
             return
         }
-        let host = isKnown ? mainSlot.chosen ?? fresh : fresh
-        try refuseOverdue(host)
-        if !holds.isEmpty { try await swap(to: host, in: mainSlot) }
-        mainSlot.chosen = host
+        let next = isKnown ? mainSlot.chosen : fresh
+        if let next { try refuseOverdue(next) }
+        if !holds.isEmpty { try await swap(to: try await hostOrDefault(next), in: mainSlot) }
+        mainSlot.chosen = next
         await disablePush()
     }
 
@@ -55,32 +47,22 @@ extension MediaEngine {
         return VideoSourceHost(source, number: sourceNumber, to: track, trace: transitions)
     }
 
-    private func makeDefaultHost() async throws(EngineError) -> VideoSourceHost {
-        sourceNumber += 1
-        return try await makeDefault(
-            "default source", call: "makeDefaultSource", advice: "setVideoSource(_:)",
-            number: sourceNumber, to: mainTrack
-        ) { try $0.makeDefaultSource() }
-    }
-
-    /// Returns the host of the source to use without push mode. If the default source is running,
-    /// for example while push mode waits for its first push, that is its present host.
+    /// Returns the host of the source to use. If the default source is running, for example while push
+    /// mode waits for its first push, that is its present host.
     ///
     /// - Parameter host: The source that the program has set; `nil` for the default source.
-    func host(besidesPush host: VideoSourceHost?) async throws(EngineError) -> VideoSourceHost {
+    func hostOrDefault(_ host: VideoSourceHost?) async throws(EngineError) -> VideoSourceHost {
         if let host { return host }
         if let running = mainSlot.host, running !== mainSlot.pushHost,
             running !== mainSlot.chosen
         {
             return running
         }
-        return try await makeDefaultHost()
-    }
-
-    /// Returns the host of the source that the main track should have.
-    private func wantedHost() async throws(EngineError) -> VideoSourceHost {
-        if let host = mainSlot.pushHost ?? mainSlot.chosen { return host }
-        return try await makeDefaultHost()
+        sourceNumber += 1
+        return try await makeDefault(
+            "default source", call: "makeDefaultSource", advice: "setVideoSource(_:)",
+            number: sourceNumber, to: mainTrack
+        ) { try $0.makeDefaultSource() }
     }
 
     // MARK: Holds
@@ -96,7 +78,10 @@ extension MediaEngine {
         // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
         do throws(EngineError) {
-            if configuration.hasVideo { try await start(try await wantedHost(), in: mainSlot) }
+            if configuration.hasVideo {
+                let wanted = mainSlot.pushHost ?? mainSlot.chosen
+                try await start(try await hostOrDefault(wanted), in: mainSlot)
+            }
         } catch {
             await sound
             await releaseAudio()
@@ -186,7 +171,7 @@ extension MediaEngine {
     ///   - what: What the source is, for messages: `microphone`.
     ///   - call: The backend's method, for the error.
     ///   - make: Creates the source.
-    func makeDefault<Media: HostedSource>(
+    func makeDefault<Media: SourcedMedia>(
         _ what: String, call: String, advice: String, number: Int,
         to receiver: any SourceReceiver<Media>,
         _ make: @escaping @Sendable (any MediaBackend) throws -> sending Media.Source

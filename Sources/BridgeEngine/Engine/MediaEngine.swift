@@ -143,14 +143,6 @@ public actor MediaEngine {
         hub.finish()
     }
 
-    func makeTrack(_ id: TrackID) -> LocalTrack {
-        let relay = self.relay
-        return LocalTrack(
-            id, clock: clock, backend: backend, events: hub,
-            keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
-        ) { relay.post($0, of: id) }
-    }
-
     /// A reason to keep the source running.
     enum Hold: Hashable { case preview, channel }
 
@@ -175,15 +167,14 @@ public actor MediaEngine {
 
     /// Waits until no other operation runs.
     ///
-    /// - Parameter what: The operation's name for the error if the task is cancelled; `nil` if the
-    ///   operation must not be cancelled.
-    func enter(cancelling what: String? = nil) async throws(EngineError) {
-        try await enter(turnstile, cancelling: what)
-    }
-
+    /// - Parameters:
+    ///   - turnstile: Lets one operation in at a time; `nil` for the one of all operations.
+    ///   - what: The operation's name for the error if the task is cancelled; `nil` if the operation
+    ///     must not be cancelled.
     func enter(
-        _ turnstile: Turnstile, cancelling what: String? = nil
+        _ turnstile: Turnstile? = nil, cancelling what: String? = nil
     ) async throws(EngineError) {
+        let turnstile = turnstile ?? self.turnstile
         if let what, Task.isCancelled { throw Self.cancelled(what) }
         guard await turnstile.enter(isCancellable: what != nil) else {
             throw Self.cancelled(what ?? "the operation")
