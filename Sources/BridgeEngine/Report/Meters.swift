@@ -143,7 +143,7 @@ final class AudioMeter: ArrivalMeter {
     private let reading = Mutex(Reading())
 
     func note(_ frame: borrowing AudioFrame) {
-        note(decoded: frame, of: 1)
+        add(frame, frames: 1)
         CountWatch.noteCount()
     }
 
@@ -154,9 +154,9 @@ final class AudioMeter: ArrivalMeter {
     }
 
     /// Counts the samples of a decoded unit.
-    ///
-    /// - Parameter frames: The number of frames and units that are counted with them.
-    func note(decoded frame: borrowing AudioFrame, of frames: Int = 0) {
+    func note(decoded frame: borrowing AudioFrame) { add(frame, frames: 0) }
+
+    private func add(_ frame: borrowing AudioFrame, frames: Int) {
         let (samples, format) = (frame.sampleCount, frame.format)
         reading.withLock { reading in
             reading.frames += frames
