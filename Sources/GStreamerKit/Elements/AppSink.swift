@@ -63,10 +63,10 @@ package final class AppSink: Sendable {
     ///
     /// - Parameters:
     ///   - onSample: Called on the streaming thread once for each sample, when it can be pulled.
-    ///     The result is returned upstream.
+    ///     Returns whether more samples are wanted; if not, the elements upstream end the stream.
     ///   - onEnd: Called on the streaming thread when the stream ends.
     package func setHandlers(
-        onSample: @escaping @Sendable () -> FlowResult, onEnd: @escaping @Sendable () -> Void
+        onSample: @escaping @Sendable () -> Bool, onEnd: @escaping @Sendable () -> Void
     ) {
         let context = UnsafeMutablePointer<Handlers>.allocate(capacity: 1)
         context.initialize(to: Handlers(onSample: onSample, onEnd: onEnd))
@@ -76,12 +76,7 @@ package final class AppSink: Sendable {
                 guard let handlers = context?.assumingMemoryBound(to: Handlers.self) else {
                     return GST_FLOW_ERROR
                 }
-                switch handlers.pointee.sample() {
-                case .ok: return GST_FLOW_OK
-                case .endOfStream: return GST_FLOW_EOS
-                case .flushing: return GST_FLOW_FLUSHING
-                case .error: return GST_FLOW_ERROR
-                }
+                return handlers.pointee.sample() ? GST_FLOW_OK : GST_FLOW_EOS
             },
             { _, context in
                 context?.assumingMemoryBound(to: Handlers.self).pointee.end()
@@ -100,9 +95,9 @@ package final class AppSink: Sendable {
     /// Heap-allocated from registration until the destroy-notify. Not copyable, so that a call
     /// borrows it in place and does no reference counting.
     private struct Handlers: ~Copyable {
-        let onSample: @Sendable () -> FlowResult
+        let onSample: @Sendable () -> Bool
         let onEnd: @Sendable () -> Void
-        borrowing func sample() -> FlowResult { onSample() }
+        borrowing func sample() -> Bool { onSample() }
         borrowing func end() { onEnd() }
     }
 
@@ -196,27 +191,6 @@ package final class AppSink: Sendable {
     /// The elements upstream of the sink, the nearest first, as far as each passes on one stream.
     private var upstream: some Sequence<Element> {
         sequence(first: element) { $0.mainSinkPad?.peer?.element }.dropFirst().prefix(256)
-    }
-}
-
-/// The result of pushing a buffer.
-package enum FlowResult: Sendable {
-    /// The buffer was accepted.
-    case ok
-    /// The receiver accepts no more buffers.
-    case endOfStream
-    /// The pipeline is not running.
-    case flushing
-    /// An error; the bus has the details.
-    case error
-
-    init(_ raw: GstFlowReturn) {
-        switch raw {
-        case GST_FLOW_OK: self = .ok
-        case GST_FLOW_EOS: self = .endOfStream
-        case GST_FLOW_FLUSHING: self = .flushing
-        default: self = .error
-        }
     }
 }
 

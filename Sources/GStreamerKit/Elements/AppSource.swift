@@ -50,8 +50,10 @@ package final class AppSource: Sendable {
     package var queuedBytes: Int { Int(gst_app_src_get_current_level_bytes(pointer)) }
 
     /// Pushes a buffer into the queue. Never blocks.
-    package func push(_ buffer: consuming Buffer) -> FlowResult {
-        FlowResult(gst_app_src_push_buffer(pointer, buffer.release()))
+    ///
+    /// - Returns: False if the source takes no buffers: it has ended, or its pipeline does not run.
+    package func push(_ buffer: consuming Buffer) -> Bool {
+        gst_app_src_push_buffer(pointer, buffer.release()) == GST_FLOW_OK
     }
 
     /// Sends tags, in order behind the buffers that are queued. Never blocks.

@@ -104,8 +104,8 @@ package final class StreamReader: Sendable {
                     guard let sample = sink?.tryPull(),
                         let unit = Unit(
                             sample, isSought: isSought, offset: offset.load(ordering: .acquiring))
-                    else { return .ok }
-                    return take(index, unit) ? .ok : .endOfStream
+                    else { return true }
+                    return take(index, unit)
                 }, onEnd: {})
         }
         defer { sinks.forEach { $0.removeHandlers() } }

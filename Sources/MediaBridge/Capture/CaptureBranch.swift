@@ -84,7 +84,7 @@ final class CaptureBranch: Sendable {
         sink.setHandlers(
             onSample: { [self] in
                 sampleArrived(onFirstSample)
-                return .ok
+                return true
             },
             onEnd: { [self] in end() })
     }

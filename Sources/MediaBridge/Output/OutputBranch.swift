@@ -336,7 +336,7 @@ final class OutputBranch: Sendable {
             let usual = stream.intervals.next(at: MediaTime(due))
             let stays = duration ?? usual
             guard let stamp = ClockTime(MediaTime(due) + stream.lead),
-                source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) })) == .ok
+                source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) }))
             else { return stream.refuse(.closed) }
             stream.last = MediaTime(due)
             stream.reached = max(stream.reached, MediaTime(due) + (stays ?? .zero))
@@ -369,7 +369,7 @@ final class OutputBranch: Sendable {
             }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
             if evicts { stream.hasEvicted = true }
-            guard let buffer = pending.take(), source.push(buffer) == .ok else {
+            guard let buffer = pending.take(), source.push(buffer) else {
                 return stream.refuse(.closed)
             }
             if isHeader { headers.add(1, ordering: .relaxed) }

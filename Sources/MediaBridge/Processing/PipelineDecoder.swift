@@ -117,7 +117,7 @@ final class PipelineDecoder: VideoDecoder {
                 source.setCaps(sample.caps)
             }
             ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
-            guard source.push(buffer) == .ok else {
+            guard source.push(buffer) else {
                 ledger.withdraw()
                 return .dropped(.undecodable)
             }

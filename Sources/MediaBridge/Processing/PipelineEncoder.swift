@@ -68,7 +68,7 @@ final class PipelineEncoder: VideoEncoder {
                 state.caps = caps
                 source.setCaps(caps)
             }
-            return source.push(buffer) == .ok ? .accepted : .dropped(.closed)
+            return source.push(buffer) ? .accepted : .dropped(.closed)
         }
     }
 

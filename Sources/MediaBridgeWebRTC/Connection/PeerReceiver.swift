@@ -46,7 +46,7 @@ final class PeerReceiver: Sendable {
             sink.setHandlers(
                 onSample: { [weak self] in
                     self?.pull(place)
-                    return .ok
+                    return true
                 }, onEnd: {})
         }
         if let depayloader = link.pipeline.element(

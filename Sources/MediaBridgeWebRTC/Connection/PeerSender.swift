@@ -117,7 +117,7 @@ final class PeerSender: Sendable {
                 input.setCaps(caps)
             }
             let size = buffer.byteCount
-            guard input.push(buffer) == .ok else {
+            guard input.push(buffer) else {
                 return state.lose(.dropped(.closed))
             }
             state.counts.bytes += size

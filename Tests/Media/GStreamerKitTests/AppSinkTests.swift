@@ -45,9 +45,9 @@ import Testing
             onSample: {
                 guard let sample = sink.tryPull(), let buffer = sample.buffer,
                     buffer.presentationTime != nil, let running = sample.runningTime
-                else { return .error }
+                else { return false }
                 times.withLock { $0.append(running) }
-                return .ok
+                return true
             }, onEnd: { ended.finish() })
         try await pipeline.setState(.playing)
         for await _ in ends {}
@@ -72,10 +72,10 @@ import Testing
         sink.setHandlers(
             onSample: {
                 guard let sample = sink.tryPull(), let buffer = sample.takeBuffer() else {
-                    return .error
+                    return false
                 }
                 pulled.yield(OneBuffer(buffer))
-                return .ok
+                return true
             }, onEnd: { pulled.finish() })
         try await pipeline.setState(.playing)
         var refused = 0
@@ -100,7 +100,7 @@ import Testing
         sink.setHandlers(
             onSample: {
                 _ = sink.tryPull()
-                return .endOfStream
+                return false
             }, onEnd: {})
         // The endless source ends because its sink accepts no more.
         try await pipeline.playToTheEnd()
@@ -117,9 +117,9 @@ import Testing
             let sink = try #require(pipeline.appSinks["a"])
             sink.setHandlers(
                 onSample: { [token] in
-                    _ = token; return .ok
+                    _ = token; return true
                 }, onEnd: {})
-            sink.setHandlers(onSample: { .ok }, onEnd: {})
+            sink.setHandlers(onSample: { true }, onEnd: {})
         }
         #expect(held == nil, "replaced handlers are released immediately")
     }

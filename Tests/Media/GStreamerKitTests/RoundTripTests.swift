@@ -38,7 +38,7 @@ import Testing
         let caps = Mutex<Caps?>(nil)
         sink.setHandlers(
             onSample: {
-                guard let sample = sink.tryPull(), let buffer = sample.buffer else { return .error }
+                guard let sample = sink.tryPull(), let buffer = sample.buffer else { return false }
                 let known = caps.withLock { known in
                     if let known, sample.capsIdentity == known.identity { return true }
                     known = sample.caps
@@ -52,11 +52,11 @@ import Testing
             }, onEnd: { source.endOfStream() })
         end.setHandlers(
             onSample: {
-                guard let sample = end.tryPull(), let buffer = sample.buffer else { return .error }
+                guard let sample = end.tryPull(), let buffer = sample.buffer else { return false }
                 let arrival = Arrival(
                     address: Self.address(buffer), time: buffer.presentationTime?.nanoseconds)
                 got.withLock { $0.append(arrival) }
-                return .ok
+                return true
             }, onEnd: {})
 
         let messages = output.messages

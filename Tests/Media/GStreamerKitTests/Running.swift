@@ -40,5 +40,5 @@ extension BusMessage {
 
 extension AppSink {
     /// Releases handlers that retain the sink, and with it the whole pipeline.
-    func forgetHandlers() { setHandlers(onSample: { .ok }, onEnd: {}) }
+    func forgetHandlers() { setHandlers(onSample: { true }, onEnd: {}) }
 }

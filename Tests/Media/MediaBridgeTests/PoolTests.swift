@@ -36,7 +36,8 @@ struct PoolTests {
                 "the pool is dry at frame \(index)")
             var buffer = Buffer(adopting: try #require(raw))
             buffer.presentationTime = ClockTime(nanoseconds: UInt64(index) * 33_000_000)
-            #expect(camera.push(buffer) == .ok)
+            let isTaken = camera.push(buffer)
+            #expect(isTaken)
             frames.append(try #require(try await iterator.next()))
         }
         #expect(frames.count == 12)

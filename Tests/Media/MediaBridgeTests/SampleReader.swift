@@ -11,7 +11,7 @@ struct SampleReader {
         sink.setHandlers(
             onSample: { [arrivals] in
                 arrivals.change { $0 += 1 }
-                return .ok
+                return true
             }, onEnd: {})
     }
 

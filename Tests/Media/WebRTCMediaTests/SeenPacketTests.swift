@@ -44,16 +44,17 @@ struct SeenPacketTests {
         sink.setHandlers(
             onSample: {
                 guard let buffer = sink.tryPull()?.takeBuffer(), let map = MappedBuffer(buffer)
-                else { return .error }
+                else { return false }
                 let bytes = map.bytes.withUnsafeBytes { Array($0) }
                 came.change { $0.append(bytes) }
-                return .ok
+                return true
             }, onEnd: {})
         defer { sink.removeHandlers() }
         try await pipeline.setState(.playing)
         for (sent, _) in Self.cases {
             guard let buffer = Buffer.copying(sent) else { fatalError("no memory") }
-            #expect(source.push(buffer) == .ok)
+            let isTaken = source.push(buffer)
+            #expect(isTaken)
         }
         await came.wait { $0.count == Self.cases.count }
         #expect(came.value == Self.cases.map(\.came))

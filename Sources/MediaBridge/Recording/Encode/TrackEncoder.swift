@@ -49,7 +49,7 @@ final class TrackEncoder: Sendable {
         units.setHandlers(
             onSample: {
                 if let unit = reader.pull() { inbox.put(unit, generation: generation) }
-                return .ok
+                return true
             },
             onEnd: { end.tell(nil) })
         output.failsForFormat()

@@ -235,7 +235,7 @@ struct PipelineAudioSinkTests {
             out.setHandlers(
                 onSample: {
                     arrival.signal()
-                    return .ok
+                    return true
                 }, onEnd: { arrival.signal() })
             let finishing = Task { try await sink.finish() }
             var received: [UInt] = []

@@ -41,7 +41,7 @@
             else { return nil }
             var buffer = Buffer(adopting: raw)
             buffer.presentationTime = ClockTime(MediaTime(seconds: time))
-            guard camera.push(buffer) == .ok else { return nil }
+            guard camera.push(buffer) else { return nil }
             return try await iterator.next()
         }
     }
