@@ -105,25 +105,14 @@ package struct MappedVideoFrame: ~Copyable {
     package struct Plane {
         /// The memory from the first row on, at most to the end of the mapping.
         package let memory: UnsafeMutableRawBufferPointer
-        /// Bytes from one row to the next.
-        package let stride: Int
-        /// Number of rows.
-        package let rows: Int
-        /// Samples per row.
-        package let width: Int
-        /// Bytes from one sample to the next; zero if that is not a whole number.
-        package let pixelStride: Int
-        /// Significant bits of a sample.
-        package let depth: Int
+        /// The layout of the samples in ``memory``.
+        package let layout: VideoInfo.PlaneLayout
 
         fileprivate init(_ plane: MBPlane) {
-            (stride, rows) = (Int(plane.stride), Int(plane.rows))
+            layout = VideoInfo.PlaneLayout(plane, offset: 0)
             // 2³¹ bytes times 2¹⁵ rows: no overflow.
-            let count = min(Int(clamping: plane.available), stride * rows)
+            let count = min(Int(clamping: plane.available), layout.stride * layout.rows)
             memory = UnsafeMutableRawBufferPointer(start: plane.bytes, count: count)
-            width = Int(plane.width)
-            pixelStride = Int(plane.pixel_stride)
-            depth = Int(plane.depth)
         }
     }
 }

@@ -218,9 +218,9 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
         }
     }
 
-    /// Memory layout of a plane in the default layout.
+    /// Memory layout of a plane.
     package struct PlaneLayout: Hashable, Sendable {
-        /// Bytes from the start of the frame to the plane.
+        /// Bytes from the start of the memory to the plane.
         package let offset: Int
         /// Bytes from one row to the next.
         package let stride: Int
@@ -232,6 +232,12 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
         package let pixelStride: Int
         /// Significant bits of a sample.
         package let depth: Int
+
+        init(_ plane: MBPlane, offset: Int) {
+            self.offset = offset
+            (stride, rows, width) = (Int(plane.stride), Int(plane.rows), Int(plane.width))
+            (pixelStride, depth) = (Int(plane.pixel_stride), Int(plane.depth))
+        }
     }
 
     /// The layout of each plane in the default layout.
@@ -239,13 +245,8 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
         var frame = GstVideoFrame()
         frame.info = info
         let offsets = [info.offset.0, info.offset.1, info.offset.2, info.offset.3]
-        let strides = [info.stride.0, info.stride.1, info.stride.2, info.stride.3]
         return (0..<info.finfo.pointee.n_planes).map { index in
-            let plane = mb_video_frame_plane(&frame, index)
-            return PlaneLayout(
-                offset: Int(offsets[Int(index)]), stride: Int(strides[Int(index)]),
-                rows: Int(plane.rows), width: Int(plane.width),
-                pixelStride: Int(plane.pixel_stride), depth: Int(plane.depth))
+            PlaneLayout(mb_video_frame_plane(&frame, index), offset: Int(offsets[Int(index)]))
         }
     }
 }

@@ -47,11 +47,7 @@ extension MappedVideoFrame {
     fileprivate var list: PlaneList {
         PlaneList(count: planeCount) { index in
             let plane = plane(index)
-            return MappedPlane(
-                memory: plane.memory,
-                layout: VideoPlaneLayout(
-                    offset: 0, stride: plane.stride, rows: plane.rows, width: plane.width,
-                    pixelStride: plane.pixelStride, depth: plane.depth))
+            return MappedPlane(memory: plane.memory, layout: VideoPlaneLayout(plane.layout))
         }
     }
 }

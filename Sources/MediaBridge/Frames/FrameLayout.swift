@@ -4,7 +4,7 @@ internal import Synchronization
 /// each caps, and shared by all frames that have them.
 final class FrameLayout: Sendable {
     let info: VideoInfo
-    let caps: Caps
+    var caps: Caps { info.caps }
     var format: VideoFormat { formats[0] }
     /// An array that contains only the format, as ``MutableVideoPlanes`` takes it.
     let formats: [VideoFormat]
@@ -13,9 +13,8 @@ final class FrameLayout: Sendable {
 
     init(_ info: VideoInfo) {
         self.info = info
-        self.caps = info.caps
         self.formats = [VideoFormat(info)]
-        self.planes = info.defaultPlanes
+        self.planes = info.planeLayouts.map { VideoPlaneLayout($0) }
     }
 
     /// Throws if planes that the program gives do not fit this format: elements know only the
@@ -76,14 +75,14 @@ extension VideoInfo {
             ),
             colorimetry: format.colorimetry)
     }
+}
 
-    /// The default layout in MediaCore's type.
-    fileprivate var defaultPlanes: [VideoPlaneLayout] {
-        planeLayouts.map { plane in
-            VideoPlaneLayout(
-                offset: plane.offset, stride: plane.stride, rows: plane.rows, width: plane.width,
-                pixelStride: plane.pixelStride, depth: plane.depth)
-        }
+extension VideoPlaneLayout {
+    /// Converts GStreamer's layout of a plane.
+    init(_ plane: VideoInfo.PlaneLayout) {
+        self.init(
+            offset: plane.offset, stride: plane.stride, rows: plane.rows, width: plane.width,
+            pixelStride: plane.pixelStride, depth: plane.depth)
     }
 }
 

@@ -61,19 +61,20 @@ import Testing
                 var sum = 0
                 for index in 0..<frame.planeCount {
                     let plane = frame.plane(index)
-                    #expect(plane.rows > 0 && plane.stride > 0)
-                    guard plane.pixelStride > 0, !info.isTiled else {
+                    let layout = plane.layout
+                    #expect(layout.rows > 0 && layout.stride > 0)
+                    guard layout.pixelStride > 0, !info.isTiled else {
                         // An out-of-bounds byte would be at an end, so reading the millions of
                         // bytes in between is useless.
                         sum &+= Int(plane.memory.first ?? 0) &+ Int(plane.memory.last ?? 0)
                         continue
                     }
-                    let row = plane.width * plane.pixelStride
+                    let row = layout.width * layout.pixelStride
                     #expect(
-                        (plane.rows - 1) * plane.stride + row <= plane.memory.count,
+                        (layout.rows - 1) * layout.stride + row <= plane.memory.count,
                         "seed \(seed): \(format) \(width)×\(height)")
-                    for y in 0..<plane.rows {
-                        sum &+= Int(plane.memory[y * plane.stride + row - 1])
+                    for y in 0..<layout.rows {
+                        sum &+= Int(plane.memory[y * layout.stride + row - 1])
                     }
                 }
                 withExtendedLifetime(sum) {}
@@ -115,8 +116,8 @@ import Testing
             return
         }
         let planes = (0..<mapped.planeCount).map { mapped.plane($0) }
-        #expect(planes.map(\.width) == [6, 3, 3])
-        #expect(planes.map(\.rows) == [6, 3, 3])
-        #expect(planes.map(\.stride) == [16, 8, 8])
+        #expect(planes.map(\.layout.width) == [6, 3, 3])
+        #expect(planes.map(\.layout.rows) == [6, 3, 3])
+        #expect(planes.map(\.layout.stride) == [16, 8, 8])
     }
 }

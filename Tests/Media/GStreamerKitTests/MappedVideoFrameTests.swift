@@ -21,9 +21,9 @@ import Testing
             return
         }
         let planes = (0..<mapped.planeCount).map { mapped.plane($0) }
-        #expect(planes.map(\.stride) == [32, 16, 16])
-        #expect(planes.map(\.rows) == [4, 2, 2])
-        #expect(planes.map(\.width) == [6, 3, 3])
+        #expect(planes.map(\.layout.stride) == [32, 16, 16])
+        #expect(planes.map(\.layout.rows) == [4, 2, 2])
+        #expect(planes.map(\.layout.width) == [6, 3, 3])
         let bases = planes.map { UInt(bitPattern: $0.memory.baseAddress) }
         #expect(bases[1] - bases[0] == 128 && bases[2] - bases[0] == 192)
         #expect(planes.map(\.memory.count) == [128, 32, 32])

@@ -40,14 +40,14 @@ import Testing
             #expect(planes.count == info.planeLayouts.count)
             for (plane, layout) in zip(planes, info.planeLayouts) {
                 #expect(plane.memory.count <= info.byteCount)
-                #expect(plane.stride == layout.stride && plane.rows == layout.rows)
-                #expect(plane.width == layout.width && plane.depth == layout.depth)
+                let own = plane.layout
+                #expect(own.stride == layout.stride && own.rows == layout.rows)
+                #expect(own.width == layout.width && own.depth == layout.depth)
                 guard !info.isComplex else { continue }
                 let rowBytes =
-                    plane.pixelStride > 0
-                    ? min(plane.stride, plane.width * plane.pixelStride) : plane.stride
+                    own.pixelStride > 0 ? min(own.stride, own.width * own.pixelStride) : own.stride
                 #expect(
-                    plane.stride * (plane.rows - 1) + rowBytes <= plane.memory.count,
+                    own.stride * (own.rows - 1) + rowBytes <= plane.memory.count,
                     "\(format) \(width)×\(height): rows beyond the memory")
             }
         }

@@ -50,9 +50,10 @@ private func read(_ buffer: borrowing Buffer, _ info: VideoInfo) {
     guard buffer.holds(info) else { fatalError("mapped, and does not lie in its memory") }
     for index in 0..<frame.planeCount {
         let plane = frame.plane(index)
-        let row = plane.width * plane.pixelStride
-        if plane.pixelStride > 0, !info.isTiled,
-            (plane.rows - 1) * plane.stride + row > plane.memory.count
+        let layout = plane.layout
+        let row = layout.width * layout.pixelStride
+        if layout.pixelStride > 0, !info.isTiled,
+            (layout.rows - 1) * layout.stride + row > plane.memory.count
         {
             fatalError("a row of \(info.format) is not there")
         }
