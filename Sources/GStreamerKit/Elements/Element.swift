@@ -28,17 +28,15 @@ public final class Element: @unchecked Sendable {
     package var path: String { Self.path(of: pointer) }
 
     /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
-    public var factoryName: String {
-        guard let factory = gst_element_get_factory(pointer) else { return "" }
-        return mb_factory_name(factory).map { String(cString: $0) } ?? ""
-    }
+    public var factoryName: String { textOfFactory(mb_factory_name) }
 
     /// The element's class, for example `Source/File` or `Codec/Muxer`; empty if no factory made
     /// it.
-    package var klass: String {
-        guard let factory = gst_element_get_factory(pointer), let text = mb_factory_class(factory)
-        else { return "" }
-        return String(cString: text)
+    package var klass: String { textOfFactory(mb_factory_class) }
+
+    /// Returns a text about the factory that made the element; empty if no factory made it.
+    private func textOfFactory(_ text: (OpaquePointer?) -> UnsafePointer<gchar>?) -> String {
+        gst_element_get_factory(pointer).flatMap(text).map { String(cString: $0) } ?? ""
     }
 
     /// Returns whether the element has a property of that name.
@@ -188,10 +186,7 @@ extension Element {
 
     /// The plugin that contains the element, for example `coreelements`; empty if the element was
     /// not made by a factory.
-    package var pluginName: String {
-        guard let factory = gst_element_get_factory(pointer) else { return "" }
-        return mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
-    }
+    package var pluginName: String { textOfFactory(mb_factory_plugin) }
 
     /// Whether it is a plain GstBin, as parentheses in a pipeline string create, and not a
     /// subclass.

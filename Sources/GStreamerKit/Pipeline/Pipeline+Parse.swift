@@ -193,16 +193,9 @@ extension Pipeline {
                 words[previous] != "!", !words[previous].hasSuffix("("),
                 !words[previous].hasSuffix(".")
             else { continue }
-            return words[previous...index].joined(separator: " ").replacingLast(
-                " \(words[index])", with: " ! \(words[index])")
+            return words[previous..<index].joined(separator: " ") + " ! \(words[index])"
         }
         return nil
-    }
-}
-
-extension String {
-    fileprivate func replacingLast(_ suffix: String, with other: String) -> String {
-        hasSuffix(suffix) ? String(dropLast(suffix.count)) + other : self
     }
 }
 

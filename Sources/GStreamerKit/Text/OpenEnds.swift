@@ -24,10 +24,10 @@ package struct OpenEnds: Sendable {
     package let ends: [End]
 
     /// Finds the ends of a capture.
-    package static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .source) }
+    package static func ofCapture(_ text: PipelineText) -> OpenEnds { OpenEnds(text, tails) }
 
     /// Finds the ends of an output.
-    package static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, .sink) }
+    package static func ofOutput(_ text: PipelineText) -> OpenEnds { OpenEnds(text, heads) }
 
     /// Returns the string with `parts[i]` inserted at `ends[i]`.
     package func completed(by parts: [String]) -> String {
@@ -38,14 +38,10 @@ package struct OpenEnds: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private init(_ description: PipelineText, _ direction: ElementFactory.Direction) {
+    private init(_ description: PipelineText, _ ends: ([String]) -> [End]) {
         let words = description.parsableWords
         text = words.joined(separator: " ")
-        ends =
-            switch direction {
-            case .source: Self.tails(words)
-            case .sink: Self.heads(words)
-            }
+        self.ends = ends(words)
     }
 
     // MARK: Captures
