@@ -34,7 +34,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     ///   ``FrameError`` for a frame without samples, or memory that outputs do not support;
     ///   `CancellationError` in a task that is cancelled while it waits.
     public func write(_ frame: AudioFrame) async throws {
-        try await writer.write(frame, "\(frame)")
+        try await write(frame, "\(frame)")
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
@@ -42,7 +42,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// Does not start the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        writer.branch.consume(frame)
+        branch.consume(frame)
     }
 
     /// Writes a unit of encoded audio to a string that takes its codec, such as
@@ -50,19 +50,19 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     ///
     /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
     public func write(_ unit: EncodedAudioFrame) async throws {
-        try await writer.write(unit, "encoded \(unit.codec) frame")
+        try await write(unit, "encoded \(unit.codec) frame")
     }
 
     /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.
     @discardableResult
     public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        writer.branch.consume(unit)
+        branch.consume(unit)
     }
 
     // MARK: AudioSink, for an engine's control thread
 
     /// Writes a frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
     public func render(_ frame: AudioFrame) throws {
-        try writer.render(frame, "\(frame)")
+        try render(frame, "\(frame)")
     }
 }

@@ -42,13 +42,13 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// for ``PipelineSink/Configuration/stallTimeout`` at most. If the program holds none, the audio stream is
     /// ended at the start.
     public var audio: PipelineAudioSink? {
-        guard let branch = writer.output.branches[BridgedText.audioBranch],
-            branch !== writer.branch
+        guard let branch = output.branches[BridgedText.audioBranch],
+            branch !== self.branch
         else { return nil }
         return audioPart.withLock { audioPart in
             if let sink = audioPart.sink { return sink }
             let sink = PipelineAudioSink(
-                OutputWriter(writer.output, branch, stallTimeout: writer.stallTimeout))
+                output, branch, stallTimeout: stallTimeout)
             audioPart.sink = sink
             return sink
         }
@@ -63,7 +63,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
     ///   is cancelled while it waits.
     public func write(_ frame: VideoFrame) async throws {
-        try await writer.write(frame, "\(frame)")
+        try await write(frame, "\(frame)")
     }
 
     /// Writes a frame from a thread that runs no task, such as a streaming thread. Blocks while the
@@ -71,7 +71,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
-        writer.branch.consume(frame)
+        branch.consume(frame)
     }
 
     /// Writes a unit of encoded video to a string that takes its codec, such as
@@ -79,13 +79,13 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     ///
     /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
     public func write(_ unit: EncodedVideoFrame) async throws {
-        try await writer.write(unit, "encoded \(unit.codec) frame")
+        try await write(unit, "encoded \(unit.codec) frame")
     }
 
     /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
     @discardableResult
     public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        writer.branch.consume(unit)
+        branch.consume(unit)
     }
 
     // MARK: VideoSink, for an engine's control thread
@@ -95,15 +95,15 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
 
     /// Returns the codecs that the string takes: `h264parse ! …` takes H.264. None if it takes
     /// anything.
-    public func codecs() -> Set<VideoCodec> { writer.branch.acceptedCodecs }
+    public func codecs() -> Set<VideoCodec> { branch.acceptedCodecs }
 
     /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
     public func render(_ unit: EncodedVideoFrame) throws {
-        try writer.render(unit, "encoded \(unit.codec) frame")
+        try render(unit, "encoded \(unit.codec) frame")
     }
 
     /// Writes a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not taken.
     public func render(_ frame: VideoFrame) throws {
-        try writer.render(frame, "\(frame)")
+        try render(frame, "\(frame)")
     }
 }
