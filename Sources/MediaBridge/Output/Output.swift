@@ -55,16 +55,13 @@ final class Output: Sendable {
         pipeline.useSharedClock()
         pipeline.onMessage { [weak self] message in
             switch message {
-            case .endOfStream, .error: self?.terminated()
+            case .endOfStream, .error:
+                // A writer that waits for room in a pipeline that has ended would wait forever.
+                self?.close()
+                self?.outcome.open()
             default: break
             }
         }
-    }
-
-    private func terminated() {
-        // A writer that waits for room in a pipeline that has ended would wait forever.
-        branches.values.forEach { $0.close() }
-        outcome.open()
     }
 
     /// Makes the output fail at once when it refuses the format of a stream, as ``FormatRefusals`` decides: for

@@ -232,10 +232,6 @@ final class OutputBranch: Sendable {
 
     // MARK: Writing
 
-    private func waitForRoom() -> Bool {
-        gate.waitOnThread(level: { source.queuedBuffers })
-    }
-
     /// Whether a buffer fits into the queue without a wait or an eviction.
     var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
 
@@ -274,17 +270,16 @@ final class OutputBranch: Sendable {
         live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
     ) -> FrameDisposition {
         let evicts = evicts(wish ?? (live != nil))
-        if !evicts, !gate.hasRoomByCount, !waitForRoom() { return refuse(.closed) }
-        if isHeader || time == nil && !caps.isRaw {
-            let result = enqueue(untimed: buffer, caps: caps, evicts: evicts, isHeader: isHeader)
-            return judge(result, at: time)
+        if !evicts, !gate.hasRoomByCount, !gate.waitOnThread(level: { source.queuedBuffers }) {
+            return refuse(.closed)
         }
-        return judge(
-            enqueue(buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts),
-            at: time)
-    }
-
-    private func judge(_ result: FrameDisposition, at time: MediaTime?) -> FrameDisposition {
+        let result =
+            if isHeader || time == nil && !caps.isRaw {
+                enqueue(untimed: buffer, caps: caps, evicts: evicts, isHeader: isHeader)
+            } else {
+                enqueue(
+                    buffer, caps: caps, time: time, duration: duration, live: live, evicts: evicts)
+            }
         if case .dropped(.badFormat) = result {
             refusedFormats.refused(at: time, isFirst: gate.enteredElements == 0)
         }
@@ -400,13 +395,12 @@ final class OutputBranch: Sendable {
         stream.converter = nil
         stream.input = caps
         switch passage {
-        case .untouched: change(&stream, to: caps)
+        case .untouched(let caps): change(&stream, to: caps)
         case .asFirst: break
         case .converted(let chain, let renamed, let isFixed):
             stream.converter = chain
             stream.input = renamed
             stream.isFixed = isFixed
-        case .bytes(let caps): change(&stream, to: caps)
         }
         // Retained even if the converter gets other caps, so that no caps can get the same
         // identity.
@@ -446,7 +440,6 @@ final class OutputBranch: Sendable {
         gate.setDepth(limit.buffers)
         source.configure(depth: limit.buffers, bytes: limit.bytes, dropsOldest: evicts)
         stream.dropsOldest = evicts
-        if evicts { stream.hasEvicted = true }
     }
 
     private func change(_ stream: inout Stream, to caps: Caps) {

@@ -13,15 +13,13 @@ struct OutputFormatAdapter: Sendable {
 
     /// How buffers are passed to an output.
     enum Passage {
-        /// Unchanged; the output gets their caps.
-        case untouched
+        /// Unchanged; the output gets these caps, none if they are ANY.
+        case untouched(as: Caps)
         /// Unchanged, with the caps that the output was given first.
         case asFirst
         /// Through a converter, from these caps. If `isFixed`, to the caps that the output was
         /// given first.
         case converted(ElementChain, from: Caps, isFixed: Bool)
-        /// Unchanged, as bytes; the output gets these caps, none if they are ANY.
-        case bytes(as: Caps)
     }
 
     /// Returns how buffers with `caps` have to be passed to the output.
@@ -37,7 +35,7 @@ struct OutputFormatAdapter: Sendable {
                     "put a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
                         + "before it")
             }
-            return .bytes(as: source.acceptedCaps.flatMap { $0.isFixed ? $0 : nil } ?? .any)
+            return .untouched(as: source.acceptedCaps.flatMap { $0.isFixed ? $0 : nil } ?? .any)
         }
         // Checked even in front of a converter: it accepts any memory that it passes through, but
         // the element behind it may not.
@@ -45,18 +43,12 @@ struct OutputFormatAdapter: Sendable {
             throw unfit(caps, advice)
         }
         if let given, source.needsFixedFormat { return try fixed(caps, to: given) }
-        guard !source.accepts(caps), let accepted = source.acceptedCaps, !accepted.isEmpty else {
-            return .untouched
-        }
-        switch caps.mediaType {
-        case "video/x-raw":
-            return .converted(
-                try converter(Self.video, caps, to: accepted), from: caps, isFixed: false)
-        case "audio/x-raw":
-            return .converted(
-                try converter(Self.audio, caps, to: accepted), from: caps, isFixed: false)
-        default: return .untouched  // the element that refuses them reports why
-        }
+        guard !source.accepts(caps), let accepted = source.acceptedCaps, !accepted.isEmpty,
+            // The element that refuses any other format reports why.
+            let elements = ["video/x-raw": Self.video, "audio/x-raw": Self.audio][caps.mediaType]
+        else { return .untouched(as: caps) }
+        let chain = try converter(elements, caps, to: accepted)
+        return .converted(chain, from: caps, isFixed: false)
     }
 
     /// Returns the passage for encoders and muxers, which keep the format of the first buffer.
@@ -70,7 +62,7 @@ struct OutputFormatAdapter: Sendable {
             if given.isSameStream(as: caps) { return .asFirst }
             // A transport stream has no header: what decoders need is in the stream itself.
             let isSameCodec = given.mediaType == caps.mediaType
-            if isSameCodec, source.writesTransportStream { return .untouched }
+            if isSameCodec, source.writesTransportStream { return .untouched(as: caps) }
             throw changed(given, caps)
         }
         if have.frameRateText != want.frameRateText, let counter = source.pictureCounter {
@@ -81,25 +73,19 @@ struct OutputFormatAdapter: Sendable {
                 advice: "set one frame rate before it: videorate ! "
                     + "video/x-raw,framerate=\(want.frameRateText)")
         }
-        let mode = want.interlaceMode
-        guard mode != have.interlaceMode else {
-            return have.hasSamePictures(as: want)
-                ? .asFirst
-                : .converted(
-                    try ElementChain(Self.video, to: pinned(want)), from: caps, isFixed: true)
+        var input = have
+        if want.interlaceMode != have.interlaceMode {
+            // Fields keep their place in the frame, so only the mode is renamed. Fields that are
+            // stored apart, in one buffer or in two, cannot be renamed.
+            let modes: Set = [want.interlaceMode, have.interlaceMode]
+            guard modes.isDisjoint(with: ["alternate", "fields"]),
+                let renamed = VideoInfo(caps.interlaced(as: want.interlaceMode))
+            else { throw changed(given, caps) }
+            input = renamed
         }
-        // Fields keep their place in the frame, so only the mode is renamed. Fields that are
-        // stored apart, in one buffer or in two, cannot be renamed.
-        let separate: Set = ["alternate", "fields"]
-        guard !separate.contains(mode), !separate.contains(have.interlaceMode) else {
-            throw changed(given, caps)
-        }
-        let renamed = caps.interlaced(as: mode)
-        guard let info = VideoInfo(renamed) else { throw changed(given, caps) }
-        return info.hasSamePictures(as: want)
-            ? .asFirst
-            : .converted(
-                try ElementChain(Self.video, to: pinned(want)), from: renamed, isFixed: true)
+        if input.hasSamePictures(as: want) { return .asFirst }
+        let chain = try ElementChain(Self.video, to: pinned(want))
+        return .converted(chain, from: input.caps, isFixed: true)
     }
 
     private func changed(_ given: Caps, _ caps: Caps) -> PipelineError {
@@ -179,13 +165,12 @@ final class FormatRefusals: Sendable {
     }
 
     /// Forgets a row of refused buffers, because a buffer was taken.
-    private func forgetRow() {
-        guard isRow.exchange(false, ordering: .relaxed) else { return }
+    func taken() {
+        guard isRow.load(ordering: .relaxed), isRow.exchange(false, ordering: .relaxed) else {
+            return
+        }
         state.withLock { $0.since = nil }
     }
-
-    /// Notes that a buffer was taken.
-    func taken() { if isRow.load(ordering: .relaxed) { forgetRow() } }
 
     /// Notes why a buffer was refused; only the first reason is kept.
     func note(_ error: PipelineError) {
