@@ -8,7 +8,7 @@ internal import Synchronization
 /// before its first picture gives up; one that has shown a picture never does, because then the
 /// stream is at fault.
 final class PipelineDecoder: VideoDecoder {
-    private let codec: VideoCodec
+    let codec: VideoCodec
     private let capture: Capture
     private let source: AppSource
     private let ledger: PendingAccessUnits
@@ -35,9 +35,6 @@ final class PipelineDecoder: VideoDecoder {
         var caps: Caps?
     }
     private let state = Mutex(State())
-    /// Sent when a unit leaves the queue, and after a restart and the end: ``decode(_:)`` may now
-    /// accept a unit that it refused.
-    let change = Signal()
     let room = MonotonicSignal()
     /// Restarts run on this queue.
     private let control = SerialQueue(label: "mediabridge.decoder")
@@ -69,20 +66,12 @@ final class PipelineDecoder: VideoDecoder {
         ledger = try PendingAccessUnits(reordering: codec.row?.reordering ?? 0)
         pictures = DecodedPictures(ledger, to: consumer)
         source.configure(depth: Self.depth, dropsOldest: false)
-        source.onDeparture { [change, room] in
-            change.signal()
-            room.signal()
-        }
+        source.onDeparture { [room] in room.signal() }
         capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
         try start()
     }
 
     private var branch: CaptureBranch { capture.branches[0] }
-
-    private func signal() {
-        change.signal()
-        room.signal()
-    }
 
     private func start() throws(PipelineError) {
         capture.prepare()
@@ -92,7 +81,7 @@ final class PipelineDecoder: VideoDecoder {
             state.chain = ReferenceChain()
             if state.phase == .closed { state.phase = .open }
         }
-        signal()
+        room.signal()
     }
 
     // MARK: VideoDecoder
@@ -122,15 +111,6 @@ final class PipelineDecoder: VideoDecoder {
                 return .dropped(.undecodable)
             }
             return .accepted
-        }
-    }
-
-    /// Does the same as ``decode(_:)``, but suspends while the queue is full. One caller at a time.
-    func decodeInTurn(_ unit: EncodedVideoFrame) async -> FrameDisposition {
-        while true {
-            let result = decode(unit)
-            guard result == .queueFull, !Task.isCancelled else { return result }
-            await change.wait()
         }
     }
 
@@ -165,7 +145,7 @@ final class PipelineDecoder: VideoDecoder {
 
     func stop() {
         state.withLock { $0.phase = .stopped }
-        signal()
+        room.signal()
         pictures.close()
         control.sync {
             branch.discard()
@@ -218,7 +198,7 @@ final class PipelineDecoder: VideoDecoder {
             return state.phase == .stopped
         }
         guard !isStopped else { return }
-        signal()
+        room.signal()
         // On a separate queue: the consumer may call `stop`, which waits for the control queue.
         SerialQueue(label: "mediabridge.failure").async { [pictures] in
             pictures.consumer.sourceDidFail(error)

@@ -99,10 +99,10 @@ struct FrameSequence: AsyncSequence, Sendable {
 
         private mutating func decode(_ unit: EncodedVideoFrame) async throws {
             if decoding == nil {
-                let fresh = try await UnitDecoding.begin(unit.codec) { [weak run] in
+                let fresh = try await UnitDecoding(unit.codec) { [weak run] in
                     run?.lookAgain()
                 }
-                run.undecoded.begin(fresh)
+                run.source.undecoded.begin(fresh)
                 decoding = fresh
             }
             await decoding?.decode(unit)
@@ -110,7 +110,7 @@ struct FrameSequence: AsyncSequence, Sendable {
 
         private mutating func endDecoding() {
             guard decoding != nil else { return }
-            run.undecoded.settle()
+            run.source.undecoded.settle()
             decoding = nil
         }
     }

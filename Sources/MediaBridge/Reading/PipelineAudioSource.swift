@@ -34,7 +34,7 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
 
     override init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
         super.init(runs, branch)
-        branch.giveAudioFrames()
+        branch.translation.giveAudioFrames()
     }
 
     /// Returns the frames as a sequence, from the first frame on: see ``PipelineSource``.
@@ -48,7 +48,7 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
             case .audio(let frame): return [frame]
             case .frame(let frame): throw .notRaw("audio", "\(frame.format)")
             case .sample(let sample):
-                if let frames = try run.sound.decode(sample) { return frames }
+                if let frames = try run.source.sound.decode(sample) { return frames }
                 throw .notRaw("audio", "\(sample.caps)")
             }
         }

@@ -31,7 +31,9 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     let runs: CaptureRuns
     let branch: CaptureBranch
     let delivery: SourceDelivery
+    /// The units that gave no frame.
     let undecoded = UndecodedUnits()
+    /// Decodes audio that comes encoded.
     let sound: SoundDecoding
     private enum Claimant {
         case sequence(ObjectIdentifier, Reading)
@@ -47,9 +49,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         self.runs = runs
         self.branch = branch
         sound = SoundDecoding(counting: undecoded)
-        delivery = SourceDelivery(decoding: sound) { [translation = branch.translation] in
-            translation.rotation
-        }
+        delivery = SourceDelivery(of: branch.translation, decoding: sound)
         runs.add(branch)
         runs.capture.pipeline.onFirstError { [weak branch, delivery] error in
             branch?.afterDelivery { delivery.finish(.failure(error)) }
@@ -69,7 +69,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     /// ``DropCause/closed`` for frames that came after the reading had ended.
     public final var statistics: FrameBalance {
         let unwanted = delivery.unwantedFrames
-        var balance = branch.balance
+        var balance = branch.translation.balance
         balance.delivered -= unwanted
         balance.dropped[.closed] += unwanted
         let undecoded = undecoded.counts

@@ -20,7 +20,7 @@ final class SequenceRun: Sendable {
         var refusal: PipelineError?
     }
 
-    private let source: PipelineSource
+    let source: PipelineSource
     private let state = Mutex(State())
     private let arrival = Signal()
     /// Queue on which state changes are awaited.
@@ -46,12 +46,6 @@ final class SequenceRun: Sendable {
             return true
         }
     }
-
-    /// The units that gave no frame.
-    var undecoded: UndecodedUnits { source.undecoded }
-
-    /// Decodes audio that comes encoded.
-    var sound: SoundDecoding { source.sound }
 
     /// The rotation of the last item.
     var rotation: VideoRotation { source.branch.translation.rotation }

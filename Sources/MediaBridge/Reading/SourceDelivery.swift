@@ -36,20 +36,17 @@ final class SourceDelivery: CaptureReceiver {
         var onFirstFrame: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
-    /// Returns the rotation of the sample that was pulled last.
-    private let rotation: @Sendable () -> VideoRotation
+    private let translation: SampleTranslation
     private let sound: SoundDecoding
     /// Frames of this run that came when there was no consumer, or after the end.
     private let unwanted = Atomic<Int>(0)
     /// Queue on which endings are reported: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
 
-    /// - Parameters:
-    ///   - sound: Decodes audio that comes encoded.
-    ///   - rotation: Returns the rotation of the sample that was pulled last.
-    init(decoding sound: SoundDecoding, rotation: @escaping @Sendable () -> VideoRotation) {
+    /// - Parameter sound: Decodes audio that comes encoded.
+    init(of translation: SampleTranslation, decoding sound: SoundDecoding) {
+        self.translation = translation
         self.sound = sound
-        self.rotation = rotation
     }
 
     var consumer: Consumer? {
@@ -150,7 +147,7 @@ final class SourceDelivery: CaptureReceiver {
     private func give(_ sample: MediaSample, to consumer: any VideoFrameConsumer) -> Bool {
         guard sample.caps.isEncodedPictures else { return false }
         guard !sample.isHeader else { return true }
-        let unit = EncodedVideoFrame(sample, rotation: rotation())
+        let unit = EncodedVideoFrame(sample, rotation: translation.rotation)
         return consumer.consume(unit) != .wrongBufferType
     }
 
@@ -163,10 +160,7 @@ final class SourceDelivery: CaptureReceiver {
                 return nil
             }
             state.isBusy = true
-            if state.onFirstFrame != nil {
-                onFirstFrame = state.onFirstFrame
-                state.onFirstFrame = nil
-            }
+            onFirstFrame = state.onFirstFrame.take()
             return consumer
         }
         onFirstFrame?()

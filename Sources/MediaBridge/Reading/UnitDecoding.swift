@@ -4,10 +4,10 @@ internal import Synchronization
 /// Decodes the units of a stream that is read as frames. The decoder is stopped when this object is
 /// released.
 final class UnitDecoding: Sendable {
-    let codec: VideoCodec
+    var codec: VideoCodec { decoder.codec }
     private let pictures: Pictures
     private let decoder: PipelineDecoder
-    private let control: SerialQueue
+    private let control = SerialQueue(label: "mediabridge.reading")
     private let refused = Mutex(DropCounts())
 
     /// Keeps the pictures until they are read.
@@ -44,30 +44,21 @@ final class UnitDecoding: Sendable {
         }
     }
 
-    private init(
-        _ codec: VideoCodec, _ decoder: PipelineDecoder, _ pictures: Pictures,
-        _ control: SerialQueue
-    ) {
-        (self.codec, self.decoder, self.pictures, self.control) = (
-            codec, decoder, pictures, control
-        )
-    }
-
-    deinit { control.async { [decoder] in decoder.stop() } }
-
     /// Creates a decoder.
     ///
     /// - Parameter onPicture: Called on the decoder's thread when ``hasPicture`` becomes true.
     /// - Throws: ``PipelineError`` if no decoder is installed or known.
-    static func begin(
+    init(
         _ codec: VideoCodec, onPicture: @escaping @Sendable () -> Void
-    ) async throws(PipelineError) -> UnitDecoding {
-        let (pictures, control) = (Pictures(onPicture), SerialQueue(label: "mediabridge.reading"))
-        let decoder = try await control.value {
+    ) async throws(PipelineError) {
+        let pictures = Pictures(onPicture)
+        self.pictures = pictures
+        decoder = try await control.value {
             Result { () throws(PipelineError) in try PipelineDecoder(codec, to: pictures) }
         }.get()
-        return UnitDecoding(codec, decoder, pictures, control)
     }
+
+    deinit { control.async { [decoder] in decoder.stop() } }
 
     /// Whether ``take()`` returns a picture or throws.
     var hasPicture: Bool { !pictures.isEmpty }
@@ -79,9 +70,11 @@ final class UnitDecoding: Sendable {
 
     /// Decodes a unit; suspends while too many wait.
     func decode(_ unit: EncodedVideoFrame) async {
-        guard case .dropped(let cause) = await decoder.decodeInTurn(unit) else { return }
-        // A cancelled reader leaves the unit where it is.
-        if cause != .queueFull { refused.withLock { $0[cause] += 1 } }
+        var result = decoder.decode(unit)
+        if result == .queueFull {
+            result = await control.value { [decoder] in decoder.decodeWaiting(unit) }
+        }
+        if case .dropped(let cause) = result { refused.withLock { $0[cause] += 1 } }
     }
 
     /// Delivers what the decoder holds back.

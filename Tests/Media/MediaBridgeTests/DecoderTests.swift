@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBasics
 import Synchronization
 import TestSupport
 import Testing
@@ -8,6 +9,8 @@ import Testing
 /// Access units in, raw frames out.
 @Suite(.hangGuard) struct DecoderTests {
     private static let codecs = EncodedUnits.codecs
+    /// The queue on which units wait for the decoder.
+    private let queue = SerialQueue(label: "test.decoder")
 
     private func decoder(
         _ codec: VideoCodec, to receiver: Receiver
@@ -23,8 +26,15 @@ import Testing
         _ decoder: PipelineDecoder, _ units: some Sequence<EncodedVideoFrame>
     ) async -> [FrameDisposition] {
         var results: [FrameDisposition] = []
-        for unit in units { results.append(await decoder.decodeInTurn(unit)) }
+        for unit in units {
+            results.append(await queue.value { decoder.decodeWaiting(unit) })
+        }
         return results
+    }
+
+    /// Waits until the decoder may accept a unit that it refused, for a second at most.
+    private func change(of decoder: PipelineDecoder) async {
+        _ = await queue.value { decoder.room.wait(for: .seconds(1)) }
     }
 
     /// Feeds a stream once its first unit is accepted, because a failed pipeline has to restart
@@ -35,7 +45,7 @@ import Testing
         _ decoder: PipelineDecoder, _ units: ArraySlice<EncodedVideoFrame>
     ) async -> Int {
         while await feed(decoder, units.prefix(1)) != [.accepted], !Task.isCancelled {
-            await decoder.change.wait()
+            await change(of: decoder)
         }
         return await feed(decoder, units.dropFirst()).count { $0 == .accepted } + 1
     }
@@ -264,7 +274,7 @@ import Testing
             let lost = (index + 1) / 5
             if index % 5 == 4 {
                 // The restart counts the unit as lost, and then sends the signal.
-                while decoder.lostUnits < lost, !Task.isCancelled { await decoder.change.wait() }
+                while decoder.lostUnits < lost, !Task.isCancelled { await change(of: decoder) }
             } else {
                 await receiver.wait { $0.frames.count == index + 1 - lost }
             }
@@ -282,7 +292,7 @@ import Testing
         let decoder = try await onControl {
             try PipelineDecoder(.mjpeg, elements: "identity error-after=1 ! jpegdec", to: receiver)
         }
-        while decoder.decode(units[0]) != .dropped(.closed) { await decoder.change.wait() }
+        while decoder.decode(units[0]) != .dropped(.closed) { await change(of: decoder) }
         await receiver.wait { $0.endings > 0 }
         #expect(receiver.failure?.element?.contains("identity") == true)
         try await onControl { decoder.stop() }

@@ -122,8 +122,8 @@ import Testing
             func sourceDidFail(_ error: any Error) {}
         }
         let decoder = try PipelineDecoder(codec, to: Screen(pictures))
-        for unit in units { #expect(await decoder.decodeInTurn(unit) == .accepted) }
         try await onControl {
+            for unit in units { #expect(decoder.decodeWaiting(unit) == .accepted) }
             decoder.drain()
             decoder.stop()
         }

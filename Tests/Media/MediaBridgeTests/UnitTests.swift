@@ -193,8 +193,10 @@ import Testing
             let decoder = try await onControl {
                 try PipelineDecoder(units[0].codec, to: receiver)
             }
-            for unit in units { #expect(await decoder.decodeInTurn(unit) == .accepted) }
-            try await onControl { decoder.drain() }
+            try await onControl {
+                for unit in units { #expect(decoder.decodeWaiting(unit) == .accepted) }
+                decoder.drain()
+            }
             #expect(receiver.frames.count == 60)
             #expect(Set(receiver.times) == Set(units.map(\.runningTime)))
             try await onControl { decoder.stop() }
