@@ -54,33 +54,24 @@ final class Capture: Sendable {
     /// lost: for example, rtspsrc cannot end the session with a camera that is gone ("Could not send
     /// message").
     ///
+    /// - Parameter state: READY or NULL.
     /// - Throws: ``PipelineError``: the pipeline hangs; or any error, if the capture has its own
     ///   sinks.
-    func leave() async throws(PipelineError) {
-        let isHarmless = beginLeaving()
-        do throws(PipelineError) {
-            try await pipeline.setState(.null)
-        } catch {
-            if !isHarmless || error.code == .deadlineExceeded { throw error }
-        }
-    }
-
-    /// Does the same as ``leave()`` for control threads: blocks the caller.
-    ///
-    /// - Parameter state: READY or NULL.
-    func leaveAndWait(to state: PipelineState) throws(PipelineError) {
-        let isHarmless = beginLeaving()
-        do throws(PipelineError) {
-            try pipeline.setStateAndWait(state)
-        } catch {
-            if !isHarmless || error.code == .deadlineExceeded { throw error }
-        }
-    }
-
-    private func beginLeaving() -> Bool {
+    func leave(to state: PipelineState = .null) async throws(PipelineError) {
         let isHarmless = !hasOwnSinks
         course.withLock { ($0.isUp, $0.isLeaving) = (false, isHarmless) }
-        return isHarmless
+        do throws(PipelineError) {
+            try await pipeline.setState(state)
+        } catch {
+            if !isHarmless || error.code == .deadlineExceeded { throw error }
+        }
+    }
+
+    /// Does the same as ``leave(to:)`` for control threads: blocks the caller.
+    func leaveAndWait(to state: PipelineState) throws(PipelineError) {
+        try ControlTask.blocking { [self] () async throws(PipelineError) in
+            try await leave(to: state)
+        }
     }
 
     /// - Parameters:
@@ -318,7 +309,8 @@ extension Capture {
         arrivedSamples == 0 && !sinks.contains(where: \.hasBegun)
     }
 
-    private var arrivedSamples: Int { branches.reduce(0) { $0 + $1.arrivedSamples } }
+    /// Samples that arrived at the appsinks.
+    var arrivedSamples: Int { branches.reduce(0) { $0 + $1.arrivedSamples } }
 
     /// The error for a file that the run should have written and did not. Valid once the capture is
     /// stopped; only the first read returns it.
