@@ -49,7 +49,7 @@ extension Bridge {
     private func enter(
         _ state: PipelineState, _ capture: Capture
     ) async throws(PipelineError) -> Bool {
-        let restart = restarts.first { $0.isOf(capture) }
+        let restart = restarts.first { $0.capture === capture }
         guard restart?.isWaiting != true else { return false }
         do throws(PipelineError) {
             try await capture.pipeline.setState(state)
@@ -104,12 +104,6 @@ extension Bridge {
                 run.outputEnded(recording.name, error)
             }
         }
-    }
-
-    /// `plain`: the captures that only deliver frames to the program. `others`: the captures that
-    /// also record or show something by themselves.
-    var sortedCaptures: (plain: [Capture], others: [Capture]) {
-        (captures.filter { !$0.needsEnding }, captures.filter(\.needsEnding))
     }
 
     /// Completes what captures record by themselves, and stops the captures.

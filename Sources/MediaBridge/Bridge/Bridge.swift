@@ -41,7 +41,7 @@ public final class Bridge: Sendable {
         self.plan = plan
         var captures: [Capture] = []
         var branches: [(String, CaptureBranch)] = []
-        var restarts: [CaptureRestarts?] = []
+        var restarts: [CaptureRestarts] = []
         let referred = Set(plan.outputs.flatMap { PipelineText($0.text).unknownBeginnings })
         let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
         for named in plan.captures {
@@ -55,7 +55,7 @@ public final class Bridge: Sendable {
             let restart = try plan.restart.map { policy throws(PipelineError) in
                 try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
             }
-            restarts.append(restart)
+            if let restart { restarts.append(restart) }
             capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
                 if capture?.isLeaving == true { return run.warn(error) }
                 if restart?.takeOver(error) != true { run.fail(error) }
@@ -103,7 +103,7 @@ public final class Bridge: Sendable {
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
         self.limits = limits
         self.captures = captures
-        self.restarts = restarts.compactMap { $0 }
+        self.restarts = restarts
         self.outputs = outputs
         self.recordings = recordings
         self.destinations = destinations
@@ -115,9 +115,7 @@ public final class Bridge: Sendable {
             return BridgeStream(
                 name: name, branch: branch, takers: takers, processors: plan.processors,
                 limits: limits,
-                restarts: zip(captures, restarts).first { capture, _ in
-                    capture.branches.contains { $0 === branch }
-                }?.1,
+                restarts: restarts.first { $0.capture.branches.contains { $0 === branch } },
                 run: run)
         }
         for recording in recordings {
@@ -141,8 +139,13 @@ public final class Bridge: Sendable {
                 if case .endOfStream = message { run.outputEnded(name, nil) }
             }
         }
-        for pipeline in captures.map(\.pipeline) + outputs.map(\.output.pipeline) {
-            Self.tellWarnings(of: pipeline, run)
+        for pipeline in pipelines {
+            pipeline.onMessage { [run] message in
+                // A missed link is reported as the failure of its stream.
+                if case .warning(let warning) = message, !warning.isMissedLink {
+                    run.tell(.warned(warning))
+                }
+            }
         }
     }
 
@@ -243,9 +246,10 @@ public final class Bridge: Sendable {
         streams.forEach { $0.close() }
         outputs.forEach { $0.output.close() }
         streams.forEach { $0.branch.discardIfLive() }
-        let (plain, others) = sortedCaptures
-        await stop(plain)
-        // A capture that ends slowly must not delay the outputs.
+        let others = captures.filter(\.needsEnding)
+        await stop(captures.filter { !$0.needsEnding })
+        // A capture that records or shows something by itself may end slowly, and must not delay the
+        // outputs.
         async let isStopped: Void = stop(others)
         await finishOutputs()
         await isStopped
@@ -305,15 +309,6 @@ extension Bridge {
 
     private var pipelines: [Pipeline] {
         captures.map(\.pipeline) + outputs.map(\.output.pipeline)
-    }
-
-    static func tellWarnings(of pipeline: Pipeline, _ run: BridgeRun) {
-        pipeline.onMessage { [run] message in
-            // A missed link is reported as the failure of its stream.
-            if case .warning(let warning) = message, !warning.isMissedLink {
-                run.tell(.warned(warning))
-            }
-        }
     }
 }
 

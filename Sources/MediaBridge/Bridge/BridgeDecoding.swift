@@ -5,10 +5,9 @@ internal import Synchronization
 ///
 /// A file waits for the decoder, which waits for the processors. Live units are dropped while the decoder is
 /// full.
-final class BridgeDecoding: CaptureReceiver {
+final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
     private struct State {
         var decoder: PipelineDecoder?
-        var codec: VideoCodec?
         /// Units that no decoder accepted, by cause.
         var refused = DropCounts()
         /// The counts of decoders that no longer exist.
@@ -16,28 +15,23 @@ final class BridgeDecoding: CaptureReceiver {
         var surplus = 0
         /// Units without a picture yet when the run was over.
         var unwanted = 0
+        /// Whether the run is over.
+        var isOver = false
     }
     private let state = Mutex(State())
     /// Weak, because it owns this object.
     private weak let stream: BridgeStream?
     private let branch: CaptureBranch
-    private let onFailure: @Sendable (PipelineError) -> Void
-    private let onBeginning: @Sendable () -> Void
+    private let name: String
+    private let run: BridgeRun
     /// Decoders are stopped here: the state change blocks.
     private let control = SerialQueue(label: "mediabridge.bridge.decoding")
 
-    /// - Parameters:
-    ///   - onBeginning: Called when the first unit is to be decoded.
-    ///   - onFailure: Called if it cannot be.
-    init(
-        to stream: BridgeStream, of branch: CaptureBranch,
-        onBeginning: @escaping @Sendable () -> Void,
-        onFailure: @escaping @Sendable (PipelineError) -> Void
-    ) {
+    init(to stream: BridgeStream, in run: BridgeRun) {
         self.stream = stream
-        self.branch = branch
-        self.onBeginning = onBeginning
-        self.onFailure = onFailure
+        branch = stream.branch
+        name = stream.name
+        self.run = run
     }
 
     /// Units that gave no picture, by cause; pictures without a unit; and units whose pictures came too late
@@ -53,7 +47,11 @@ final class BridgeDecoding: CaptureReceiver {
 
     /// Ends the decoder at the end of the run.
     func end() async {
-        guard let decoder = state.withLock({ $0.decoder }) else { return }
+        let decoder = state.withLock { state in
+            state.isOver = true
+            return state.decoder
+        }
+        guard let decoder else { return }
         let lost = decoder.lostUnits
         await control.value { decoder.stop() }
         retire(decoder, lost: lost)
@@ -64,7 +62,7 @@ final class BridgeDecoding: CaptureReceiver {
             state.lost += lost
             state.surplus += decoder.pictureSurplus
             state.unwanted += decoder.lostUnits - lost
-            (state.decoder, state.codec) = (nil, nil)
+            state.decoder = nil
         }
     }
 
@@ -91,7 +89,7 @@ final class BridgeDecoding: CaptureReceiver {
             if case .dropped(let cause) = disposition { refuse(cause) }
         } catch {
             refuse(.undecodable)
-            onFailure(error)
+            run.fail(error)
         }
     }
 
@@ -107,41 +105,40 @@ final class BridgeDecoding: CaptureReceiver {
     private func decoder(
         for codec: VideoCodec
     ) throws(PipelineError) -> PipelineDecoder {
-        let (present, isFit) = state.withLock { ($0.decoder, $0.codec == codec) }
-        if let present {
-            guard !isFit else { return present }
+        if let present = state.withLock({ $0.decoder }) {
+            guard present.codec != codec else { return present }
             present.drain()
             present.stop()
             retire(present, lost: present.lostUnits)
         }
-        guard let stream else {
-            throw PipelineError(.interrupted, message: "the bridge has ended")
+        // The decoder retains this object until it is retired.
+        let decoder = try PipelineDecoder(codec, to: self)
+        let isOver = state.withLock { state in
+            state.decoder = decoder
+            return state.isOver
         }
-        let decoder = try PipelineDecoder(codec, to: Pictures(stream, onFailure))
-        state.withLock { ($0.decoder, $0.codec) = (decoder, codec) }
-        onBeginning()
+        if isOver {
+            decoder.stop()
+            retire(decoder, lost: decoder.lostUnits)
+        }
+        run.warn(
+            PipelineError(
+                .streamFailed,
+                message: "the stream \"\(name)\" is encoded: it is decoded for filters and program "
+                    + "code, and encoded again for recordings"))
         return decoder
     }
 
-    /// Passes pictures on to the stream.
-    private final class Pictures: VideoFrameConsumer {
-        private weak let stream: BridgeStream?
-        private let onFailure: @Sendable (PipelineError) -> Void
+    // MARK: VideoFrameConsumer, for the decoder
 
-        init(_ stream: BridgeStream, _ onFailure: @escaping @Sendable (PipelineError) -> Void) {
-            self.stream = stream
-            self.onFailure = onFailure
-        }
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        stream?.receive(frame)
+        return .accepted
+    }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-            stream?.receive(frame)
-            return .accepted
-        }
-
-        func sourceDidFail(_ error: any Error) {
-            onFailure(
-                error as? PipelineError
-                    ?? PipelineError(.elementFailed, message: "a decoder failed: \(error)"))
-        }
+    func sourceDidFail(_ error: any Error) {
+        run.fail(
+            error as? PipelineError
+                ?? PipelineError(.elementFailed, message: "a decoder failed: \(error)"))
     }
 }

@@ -39,18 +39,11 @@ struct BridgeDestinationOutput: Sendable {
     let destination: any BridgeDestination
     private let streams: [String: MediaKind]
 
-    /// - Parameter names: The names of the captures' streams: `audio` is sound, the first other one
-    ///   pictures.
+    /// - Parameter names: The names of the captures' streams.
     init(_ named: BridgePlan.Destination, streams names: [String]) {
         name = named.name
         destination = named.destination
-        var streams: [String: MediaKind] = [:]
-        let pictures =
-            names.contains(BridgedText.defaultBranch)
-            ? BridgedText.defaultBranch : names.first { $0 != BridgedText.audioBranch }
-        if let pictures { streams[pictures] = .video }
-        if names.contains(BridgedText.audioBranch) { streams[BridgedText.audioBranch] = .audio }
-        self.streams = streams
+        streams = MediaKind.ofStreams(names)
     }
 
     var kinds: Set<MediaKind> { Set(streams.values) }
@@ -90,6 +83,20 @@ struct BridgeDestinationOutput: Sendable {
         func take(_ tags: Tags) {}
 
         func endOfStream(isAtLimit: Bool) {}
+    }
+}
+
+extension MediaKind {
+    /// Returns which of the captures' streams are taken, and as what: `audio` as sound; as pictures
+    /// `video` or, without it, the first stream that is not `audio`.
+    static func ofStreams(_ names: [String]) -> [String: MediaKind] {
+        var kinds: [String: MediaKind] = [:]
+        let pictures =
+            names.contains(BridgedText.defaultBranch)
+            ? BridgedText.defaultBranch : names.first { $0 != BridgedText.audioBranch }
+        if let pictures { kinds[pictures] = .video }
+        if names.contains(BridgedText.audioBranch) { kinds[BridgedText.audioBranch] = .audio }
+        return kinds
     }
 }
 

@@ -55,17 +55,23 @@ final class BridgeLimits: Sendable {
         state.withLock { $0.streams[stream] = isAwaited }
     }
 
-    /// Decides whether a video frame with presentation time `time` and with `duration` is within
-    /// the limits. The frames of one stream count; those of the others end at its time.
-    func admitFrame(of stream: String, at time: MediaTime, for duration: MediaTime?) -> Verdict {
+    /// Decides whether a frame or sample with presentation time `time` and with `duration` is within
+    /// the limits. The pictures of one stream count; those of the others end at its time. Audio may be
+    /// a little ahead of video, so it ends the bridge only if there is no video.
+    func admit(
+        _ stream: String, at time: MediaTime, for duration: MediaTime?, isPicture: Bool
+    ) -> Verdict {
         guard isLimited else { return Verdict() }
         return state.withLock { state in
             if let verdict = state.verdict(on: stream, at: time, for: duration) { return verdict }
             let first = state.first ?? time
             state.first = first
+            if !isPicture, let end = state.end, time >= end { return .refused }
             if let durationLimit, time - first >= durationLimit {
+                guard isPicture || state.frames == 0 else { return .refused }
                 return state.reach(.duration, at: first + durationLimit, by: stream, passing: false)
             }
+            guard isPicture else { return Verdict() }
             let counted = state.counted ?? stream
             state.counted = counted
             guard counted == stream else {
@@ -80,23 +86,6 @@ final class BridgeLimits: Sendable {
             }
             guard state.frames >= frameLimit else { return Verdict() }
             return state.reach(.frames, at: state.end ?? time, by: stream, passing: true)
-        }
-    }
-
-    /// Decides whether any other sample with presentation time `time` is within the limits. Audio
-    /// may be a little ahead of video, so it ends the bridge only if there is no video.
-    func admitSample(
-        of stream: String, at time: MediaTime, for duration: MediaTime?
-    ) -> Verdict {
-        guard isLimited else { return Verdict() }
-        return state.withLock { state in
-            if let verdict = state.verdict(on: stream, at: time, for: duration) { return verdict }
-            let first = state.first ?? time
-            state.first = first
-            if let end = state.end, time >= end { return .refused }
-            guard let durationLimit, time - first >= durationLimit else { return Verdict() }
-            guard state.frames == 0 else { return .refused }
-            return state.reach(.duration, at: first + durationLimit, by: stream, passing: false)
         }
     }
 

@@ -6,16 +6,12 @@ struct BridgeRecording: Sendable {
     /// Maps the name of a stream to its kind in the recording.
     private let streams: [String: MediaKind]
 
-    /// - Parameter names: Names of the captures' streams. Video is recorded from `video`, or from
-    ///   the first stream that is not `audio`; audio from `audio`.
+    /// - Parameter names: Names of the captures' streams.
     init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
-        var streams: [String: MediaKind] = [:]
         var configuration = recording.configuration
-        let pictures =
-            names.contains(BridgedText.defaultBranch)
-            ? BridgedText.defaultBranch : names.first { $0 != MediaKind.audio.rawValue }
-        let others = names.filter { $0 != MediaKind.audio.rawValue }
-        if pictures != BridgedText.defaultBranch, others.count > 1 {
+        if !names.contains(BridgedText.defaultBranch),
+            names.count(where: { $0 != BridgedText.audioBranch }) > 1
+        {
             throw PipelineError(
                 .wrongEnds,
                 message:
@@ -23,9 +19,8 @@ struct BridgeRecording: Sendable {
                     + "the captures have \(names.joined(separator: ", "))",
                 advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
-        if let pictures, configuration.video != nil { streams[pictures] = .video }
-        if names.contains(MediaKind.audio.rawValue), configuration.audio != nil {
-            streams[MediaKind.audio.rawValue] = .audio
+        let streams = MediaKind.ofStreams(names).filter {
+            $0.value == .video ? configuration.video != nil : configuration.audio != nil
         }
         for kind in MediaKind.allCases where !streams.values.contains(kind) {
             let asked = kind == .video ? configuration.video?.asked : configuration.audio?.asked

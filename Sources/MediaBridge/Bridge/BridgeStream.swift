@@ -45,16 +45,7 @@ final class BridgeStream: CaptureReceiver {
             isTaken && !branch.isLive && !branch.isEnded
         }
         guard !isDirect else { return }
-        let decoding = BridgeDecoding(to: self, of: branch) {
-            run.warn(
-                PipelineError(
-                    .streamFailed,
-                    message:
-                        "the stream \"\(name)\" is encoded: it is decoded for filters and program "
-                        + "code, and encoded again for recordings"))
-        } onFailure: {
-            run.fail($0)
-        }
+        let decoding = BridgeDecoding(to: self, in: run)
         self.decoding.withLock { $0 = decoding }
     }
 
@@ -142,7 +133,7 @@ final class BridgeStream: CaptureReceiver {
         var drops = self.drops.withLock { $0 }
         let unwanted = self.unwanted.load(ordering: .acquiring)
         // Read after the counts of what became of the frames, so that it is never too low.
-        let came = branch.balance
+        let came = branch.translation.balance
         drops[.evicted] += came.dropped[.evicted]
         var offered = came.offered - came.dropped[.closed] - unwanted
         if let decoded = decoding.withLock({ $0 })?.counts {
@@ -157,7 +148,7 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ frame: consuming VideoFrame) {
         guard let time = checked(frame.runningTime) else { return }
-        let verdict = limits.admitFrame(of: name, at: time, for: frame.duration)
+        let verdict = limits.admit(name, at: time, for: frame.duration, isPicture: true)
         if verdict.passes { reach(time, frame.duration) }
         if verdict.passes, isOpen.load(ordering: .acquiring) {
             count(pass(consume frame))
@@ -210,10 +201,7 @@ final class BridgeStream: CaptureReceiver {
         let isPicture =
             limits.isLimited
             && (isNew ? sample.caps.isEncodedPictures : sample.caps.isAlignedToPictures)
-        let verdict =
-            isPicture
-            ? limits.admitFrame(of: name, at: time, for: sample.duration)
-            : limits.admitSample(of: name, at: time, for: sample.duration)
+        let verdict = limits.admit(name, at: time, for: sample.duration, isPicture: isPicture)
         if verdict.passes, isOpen.load(ordering: .acquiring) {
             reach(time, sample.duration)
             count(give(sample))

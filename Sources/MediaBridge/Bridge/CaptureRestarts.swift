@@ -22,7 +22,7 @@ final class CaptureRestarts: Sendable {
         var work: Task<Void, Never>?
     }
     private let state = Mutex(State())
-    private let capture: Capture
+    let capture: Capture
     private let name: String
     private let policy: RestartPolicy
     private let run: BridgeRun
@@ -44,8 +44,6 @@ final class CaptureRestarts: Sendable {
         self.policy = policy
         self.run = run
     }
-
-    func isOf(_ capture: Capture) -> Bool { capture === self.capture }
 
     /// Whether the capture is down, or being started.
     var isDown: Bool { state.withLock { $0.isDown } }
@@ -89,7 +87,7 @@ final class CaptureRestarts: Sendable {
     /// intervals.
     func check() {
         guard capture.isLive == true else { return }
-        let samples = arrivedSamples
+        let samples = capture.arrivedSamples
         let isSilent = state.withLock { state in
             let wasSilent = state.silence.isStalled
             _ = state.silence.look(count: samples, isWaiting: !state.isDown)
@@ -158,7 +156,7 @@ final class CaptureRestarts: Sendable {
         var reason = first
         while true {
             await takeDown()
-            let (now, samples) = (MediaTime(SharedClock.now), arrivedSamples)
+            let (now, samples) = (MediaTime(SharedClock.now), capture.arrivedSamples)
             guard samples > 0 || isAbsence(reason) else { return run.fail(reason) }
             guard
                 let (attempt, delay) = state.withLock({
@@ -171,8 +169,7 @@ final class CaptureRestarts: Sendable {
                     : .restarting(capture: name, attempt: attempt, delay: delay, because: reason))
             if await over.wait(for: delay) { return }
             do throws(PipelineError) {
-                try await bringUp()
-                guard let next = afterStart() else { return }
+                guard let next = try await bringUp() else { return }
                 reason = next
             } catch { reason = error }
         }
@@ -184,23 +181,18 @@ final class CaptureRestarts: Sendable {
         do throws(PipelineError) { try await capture.leave() } catch { run.note(error) }
     }
 
-    private func bringUp() async throws(PipelineError) {
+    /// - Returns: Why the capture has ended again meanwhile; `nil` if it runs.
+    private func bringUp() async throws(PipelineError) -> PipelineError? {
         state.withLock { state in
             state.pending = nil
-            state.attempts.begin(at: MediaTime(SharedClock.now), delivered: arrivedSamples)
+            state.attempts.begin(at: MediaTime(SharedClock.now), delivered: capture.arrivedSamples)
         }
         capture.prepareToGoOn()
         try await capture.pipeline.setState(.playing)
         capture.isUp = true
-    }
-
-    /// - Returns: Why the capture has ended again meanwhile; `nil` if it runs.
-    private func afterStart() -> PipelineError? {
-        state.withLock { state in
+        return state.withLock { state in
             state.isDown = state.pending != nil
             return state.pending.take()
         }
     }
-
-    private var arrivedSamples: Int { capture.branches.reduce(0) { $0 + $1.arrivedSamples } }
 }
