@@ -169,9 +169,7 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     private static let trackingQuark = g_quark_from_static_string("mediabridge-tracked")
 
     /// Identity of the pool that it comes from, for comparison; `nil` for a buffer without a pool.
-    package var poolIdentity: UnsafeRawPointer? {
-        pointer.pointee.pool.map { UnsafeRawPointer($0) }
-    }
+    package var poolIdentity: UInt? { pointer.pointee.pool.map { UInt(bitPattern: $0) } }
 
     /// Whether decoding it requires an earlier buffer.
     package var isDelta: Bool { has(GST_BUFFER_FLAG_DELTA_UNIT) }

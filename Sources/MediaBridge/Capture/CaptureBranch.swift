@@ -67,9 +67,6 @@ final class CaptureBranch: Sendable {
     /// other mode ends the wait.
     func hold() { enter(.hold(DispatchSemaphore(value: 0))) }
 
-    /// Delivers raw audio as frames instead of samples. Must be called before the first run.
-    func giveAudioFrames() { translation.giveAudioFrames() }
-
     /// Calls `onArrival` when a sample, the end of the stream or an error has come; ``tryPull()``
     /// takes the sample.
     func pull(onArrival: @escaping @Sendable () -> Void) {
@@ -346,13 +343,10 @@ extension CaptureBranch {
 
     /// Samples that were pulled from the appsink, discarded ones included.
     var takenSamples: Int { translation.takenSamples }
-
-    /// Accounts for the samples that arrived.
-    var balance: FrameBalance { translation.balance }
 }
 
 /// Receives the data of one branch of a capture: raw video as frames, everything else as samples;
-/// raw audio as frames if ``CaptureBranch/giveAudioFrames()`` was called.
+/// raw audio as frames if ``SampleTranslation/giveAudioFrames()`` was called.
 ///
 /// Called on one thread at a time: on the streaming thread of a file, which it may block; on a
 /// delivery queue if the capture is live.

@@ -112,16 +112,11 @@ final class SampleTranslation: Sendable {
 
     /// Passes the sample that was pulled last to a receiver.
     func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
-        let layout = layout(of: sample)
-        let running = time(of: sample)
-        guard let buffer = sample.takeBuffer() else { return }
-        if let layout {
-            let frame = frame(buffer, layout, running)
-            receiver.receive(consume frame)
-        } else if let audio = audioLayout {
-            receiver.receive(self.frame(buffer, audio, running))
-        } else {
-            receiver.receive(self.sample(buffer, running))
+        switch translate(sample) {
+        case .frame(let frame): receiver.receive(consume frame)
+        case .audio(let frame): receiver.receive(consume frame)
+        case .sample(let sample): receiver.receive(sample)
+        case nil: break
         }
     }
 
@@ -136,9 +131,7 @@ final class SampleTranslation: Sendable {
         let layout = layout(of: sample)
         let running = time(of: sample)
         guard let buffer = sample.takeBuffer() else { return nil }
-        if let layout {
-            return .frame(frame(buffer, layout, running))
-        }
+        if let layout { return .frame(frame(buffer, layout, running)) }
         if let audio = audioLayout { return .audio(frame(buffer, audio, running)) }
         return .sample(self.sample(buffer, running))
     }
@@ -275,14 +268,11 @@ final class PoolStarvationGuard: Sendable {
     /// limit or enough buffers are left, otherwise a copy.
     func lend(_ buffer: consuming Buffer) -> Buffer {
         guard let identity = buffer.poolIdentity else { return buffer }
-        let known = pool.withLock { $0 }
-        let limit: Int?
-        if known.identity == UInt(bitPattern: identity) {
-            limit = known.limit
-        } else {
-            limit = buffer.poolLimit
-            let found = limit
-            pool.withLock { $0 = Pool(identity: UInt(bitPattern: identity), limit: found) }
+        let limit = pool.withLock { pool in
+            if pool.identity != identity {
+                pool = Pool(identity: identity, limit: buffer.poolLimit)
+            }
+            return pool.limit
         }
         guard let limit else { return buffer }
         if outstanding.load(ordering: .acquiring) >= limit - 2, let copy = buffer.deepCopy() {
