@@ -17,16 +17,6 @@ package enum PipelineState: Int, Sendable, Comparable {
 }
 
 extension Pipeline {
-    /// The result of a state change.
-    package enum StateChange: Sendable {
-        /// The change is complete.
-        case complete
-        /// The change continues asynchronously; ``BusMessage/asyncDone`` reports its completion.
-        case underway
-        /// Complete, and the pipeline is live: it produces no frames before PLAYING.
-        case live
-    }
-
     /// The default deadline of a state change: 8 s, multiplied by the environment variable
     /// `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
     package static let stateDeadline = Duration.seconds(8).asDefaultDeadline
@@ -35,28 +25,27 @@ extension Pipeline {
     /// kmssink, whose libdrm looks for devices for six seconds, and for longer if the machine is busy.
     package static let deviceDeadline = Duration.seconds(30).asDefaultDeadline
 
-    /// Changes the state and suspends until the change is complete or continues asynchronously.
+    /// Changes the state and suspends until the change is complete or continues asynchronously;
+    /// ``BusMessage/asyncDone`` reports its completion then.
     ///
     /// - Throws: ``PipelineError``: the error that an element posted, or
     ///   ``PipelineError/Code/deadlineExceeded`` if the change does not return within `deadline`.
-    @discardableResult
     package func setState(
         _ state: PipelineState, deadline: Duration = stateDeadline
-    ) async throws(PipelineError) -> StateChange {
+    ) async throws(PipelineError) {
         let change = change(to: state)
         let result = await control.run(within: deadline) { change() }
-        return try verdict(result, state, deadline)
+        try check(result, state, deadline)
     }
 
     /// Changes the state like ``setState(_:deadline:)``, but blocks. For callers that are control
     /// threads themselves: never call it on the main actor, in a task, or on a streaming thread.
-    @discardableResult
     package func setStateAndWait(
         _ state: PipelineState, deadline: Duration = stateDeadline
-    ) throws(PipelineError) -> StateChange {
+    ) throws(PipelineError) {
         let change = change(to: state)
         let result = control.runAndWait(within: deadline) { change() }
-        return try verdict(result, state, deadline)
+        try check(result, state, deadline)
     }
 
     /// Requests a state and returns at once. State changes are made in the order in which they are
@@ -73,7 +62,7 @@ extension Pipeline {
     ) {
         let verdict = { @Sendable [self] (result: GstStateChangeReturn?) in
             do throws(PipelineError) {
-                _ = try self.verdict(result, state, deadline)
+                try check(result, state, deadline)
                 onOutcome(nil)
             } catch {
                 onOutcome(error)
@@ -108,7 +97,7 @@ extension Pipeline {
             devices.lazy.map { gst_element_set_state($0.pointer, GST_STATE_READY) }
                 .first { $0 == GST_STATE_CHANGE_FAILURE } ?? GST_STATE_CHANGE_SUCCESS
         }
-        _ = try verdict(result, .ready, deadline)
+        try check(result, .ready, deadline)
     }
 
     /// Returns a closure that makes the change; it holds the pipeline's handle, not the pipeline.
@@ -136,13 +125,12 @@ extension Pipeline {
         }
     }
 
-    private func verdict(
+    /// Throws unless the change is complete or continues asynchronously.
+    private func check(
         _ result: GstStateChangeReturn?, _ state: PipelineState, _ deadline: Duration
-    ) throws(PipelineError) -> StateChange {
+    ) throws(PipelineError) {
         switch result {
-        case GST_STATE_CHANGE_SUCCESS?: return .complete
-        case GST_STATE_CHANGE_ASYNC?: return .underway
-        case GST_STATE_CHANGE_NO_PREROLL?: return .live
+        case GST_STATE_CHANGE_SUCCESS?, GST_STATE_CHANGE_ASYNC?, GST_STATE_CHANGE_NO_PREROLL?: break
         case nil:
             throw PipelineError(
                 .deadlineExceeded,
