@@ -89,7 +89,7 @@ extension Standstill {
 extension Bridge {
     /// A count that grows with every buffer that passes.
     fileprivate var movement: Int {
-        streams.reduce(1) { $0 + $1.branch.arrivedSamples + $1.branch.takenSamples }
+        streams.reduce(1) { $0 + $1.branch.arrivedSamples + $1.branch.translation.takenSamples }
             + outputs.reduce(0) { sum, output in
                 output.output.branches.values.reduce(sum) { $0 + $1.writtenBuffers }
             }

@@ -137,6 +137,9 @@ final class CaptureBranch: Sendable {
     /// Whether its capture is live, as far as that is known.
     var isLive: Bool { translation.isLive }
 
+    /// Samples that arrived at the appsink in this run.
+    var arrivedSamples: Int { translation.arrived.value }
+
     /// Discards the samples that wait and that follow, if the capture is live. A file has delivered
     /// all that it read.
     func discardIfLive() { if translation.isLive { discard() } }
@@ -295,7 +298,7 @@ final class CaptureBranch: Sendable {
     /// Delivers all samples that have arrived. The appsink of a file drops nothing, so the counts
     /// say how many wait; no extra pull is needed to find the queue empty.
     private func deliverArrived(to receiver: any CaptureReceiver) {
-        while takenSamples < arrivedSamples, let sample = translation.pull() {
+        while translation.takenSamples < arrivedSamples, let sample = translation.pull() {
             deliver(sample, to: receiver)
         }
     }
@@ -334,15 +337,6 @@ extension PipelineError {
             advice: "add a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
                 + "to the capture")
     }
-}
-
-/// Counts of what became of the samples of a branch in this run.
-extension CaptureBranch {
-    /// Samples that arrived at the appsink.
-    var arrivedSamples: Int { translation.arrived.value }
-
-    /// Samples that were pulled from the appsink, discarded ones included.
-    var takenSamples: Int { translation.takenSamples }
 }
 
 /// Receives the data of one branch of a capture: raw video as frames, everything else as samples;

@@ -66,7 +66,7 @@ final class SampleTranslation: Sendable {
 
     var isLive: Bool { liveness.load(ordering: .acquiring) }
 
-    /// Samples that were pulled in this run.
+    /// Samples that were pulled in this run, discarded ones included.
     var takenSamples: Int { taken.value }
 
     /// Returns the next sample if one waits, otherwise `nil`; never blocks. Returns `nil` before

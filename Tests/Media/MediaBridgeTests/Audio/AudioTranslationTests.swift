@@ -63,7 +63,7 @@ struct AudioTranslationTests {
             if let failure = capture.pipeline.failure { throw failure }
             if !branch.isFinished { await arrival.wait() }
         }
-        #expect(branch.takenSamples == 3)
+        #expect(branch.translation.takenSamples == 3)
         try await capture.pipeline.setState(.null)
     }
 
