@@ -99,7 +99,9 @@ extension Element {
     package var hasTakenEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
 
     /// Whether a stream has started on any sink pad, even if no buffer has arrived.
-    package var hasBegun: Bool { pads(GST_PAD_SINK).contains(where: \.hasBegun) }
+    package var hasBegun: Bool {
+        pads(GST_PAD_SINK).contains { $0.hasPassed(GST_EVENT_STREAM_START) }
+    }
 
     /// Whether the last buffer was refused with a flow error: no more data will get in.
     package var refusesData: Bool {
@@ -127,8 +129,6 @@ extension Element {
 }
 
 extension Pad {
-    fileprivate var hasBegun: Bool { hasPassed(GST_EVENT_STREAM_START) }
-
     /// Whether the downstream element pulls data from this pad, on its own thread.
     fileprivate var isPulled: Bool { pointer.pointee.mode == GST_PAD_MODE_PULL }
 }

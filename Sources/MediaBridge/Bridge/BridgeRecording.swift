@@ -24,7 +24,15 @@ struct BridgeRecording: Sendable {
         }
         for kind in MediaKind.allCases where !streams.values.contains(kind) {
             let asked = kind == .video ? configuration.video?.asked : configuration.audio?.asked
-            if let asked { throw Self.missing(kind, asked, recording, names) }
+            // A codec is named although there is no such stream.
+            if let asked {
+                throw PipelineError(
+                    .wrongEnds,
+                    message: "the recording \"\(recording.path)\" needs a stream "
+                        + "\"\(kind.rawValue)\" (codec \(asked)), but the captures have only "
+                        + names.joined(separator: ", "),
+                    advice: "name its appsink: appsink name=\(kind.rawValue); or select no codec")
+            }
             if kind == .video { configuration.video = nil } else { configuration.audio = nil }
         }
         guard !streams.isEmpty else {
@@ -38,18 +46,6 @@ struct BridgeRecording: Sendable {
         startsWithBridge = recording.startsWithBridge
         recorder = try Recorder(recording.path, configuration: configuration)
         self.streams = streams
-    }
-
-    /// Returns the error for a configuration that names a codec although there is no such stream.
-    private static func missing(
-        _ kind: MediaKind, _ codec: String, _ recording: BridgePlan.Recording,
-        _ names: [String]
-    ) -> PipelineError {
-        PipelineError(
-            .wrongEnds,
-            message: "the recording \"\(recording.path)\" needs a stream \"\(kind.rawValue)\" "
-                + "(codec \(codec)), but the captures have only \(names.joined(separator: ", "))",
-            advice: "name its appsink: appsink name=\(kind.rawValue); or select no codec")
     }
 
     /// Returns the consumer of a stream; `nil` if the recording does not take it.

@@ -313,7 +313,15 @@ final class CaptureBranch: Sendable {
     /// Ends the branch because it delivers bytes without caps, as a file source does, and the
     /// receiver cannot determine their format. The stream itself may have ended before they are
     /// read.
-    private func refuseBytes() { lose(.noFormat(of: sink.element.name)) }
+    private func refuseBytes() {
+        lose(
+            PipelineError(
+                .streamFailed,
+                message: "the stream \"\(sink.element.name)\" carries bytes without caps: their "
+                    + "format is unknown",
+                advice: "add a parser such as rawvideoparse or rawaudioparse, a demuxer or "
+                    + "decodebin to the capture"))
+    }
 
     /// Returns the next frame or sample if one waits, otherwise `nil`; never blocks. One caller at
     /// a time.
@@ -326,16 +334,6 @@ final class CaptureBranch: Sendable {
             }
         }
         return nil
-    }
-}
-
-extension PipelineError {
-    fileprivate static func noFormat(of name: String) -> PipelineError {
-        PipelineError(
-            .streamFailed,
-            message: "the stream \"\(name)\" carries bytes without caps: their format is unknown",
-            advice: "add a parser such as rawvideoparse or rawaudioparse, a demuxer or decodebin "
-                + "to the capture")
     }
 }
 

@@ -47,8 +47,10 @@ struct OutputFormatAdapter: Sendable {
             // The element that refuses any other format reports why.
             let elements = ["video/x-raw": Self.video, "audio/x-raw": Self.audio][caps.mediaType]
         else { return .untouched(as: caps) }
-        let chain = try converter(elements, caps, to: accepted)
-        return .converted(chain, from: caps, isFixed: false)
+        guard !accepted.intersection(try Caps(caps.mediaType)).isEmpty else {
+            throw unfit(caps, accepted.uploadAdvice ?? "put an encoder or a converter before it")
+        }
+        return .converted(try ElementChain(elements, to: accepted), from: caps, isFixed: false)
     }
 
     /// Returns the passage for encoders and muxers, which keep the format of the first buffer.
@@ -92,16 +94,6 @@ struct OutputFormatAdapter: Sendable {
         PipelineError(
             .streamFailed, message: "the stream changed from \(given) to \(caps)",
             advice: "record each format to a separate file")
-    }
-
-    private func converter(
-        _ text: String, _ caps: Caps, to accepted: Caps
-    ) throws(PipelineError) -> ElementChain {
-        let raw = try Caps(caps.mediaType)
-        guard accepted.intersection(raw).isEmpty else {
-            return try ElementChain(text, to: accepted)
-        }
-        throw unfit(caps, accepted.uploadAdvice ?? "put an encoder or a converter before it")
     }
 
     private func unfit(_ caps: Caps, _ advice: String) -> PipelineError {

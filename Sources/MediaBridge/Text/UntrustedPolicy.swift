@@ -244,10 +244,7 @@ private struct ResolvedPath {
 
     init(_ path: String) { self.path = Self.resolve(path) }
 
-    func isInside(_ directory: String) -> Bool {
-        guard let path else { return false }
-        return path.hasPrefix(directory + "/")
-    }
+    func isInside(_ directory: String) -> Bool { path?.hasPrefix(directory + "/") == true }
 
     private static let linksAtMost = 40
 
