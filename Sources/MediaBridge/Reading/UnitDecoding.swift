@@ -68,11 +68,16 @@ final class UnitDecoding: Sendable {
     /// - Throws: The error of the decoder, after its last picture.
     func take() throws -> VideoFrame? { try pictures.take() }
 
-    /// Decodes a unit; suspends while too many wait.
+    /// Decodes a unit; suspends while too many wait. If the task is cancelled meanwhile, the decoder is
+    /// stopped.
     func decode(_ unit: EncodedVideoFrame) async {
         var result = decoder.decode(unit)
         if result == .queueFull {
-            result = await control.value { [decoder] in decoder.decodeWaiting(unit) }
+            result = await withTaskCancellationHandler {
+                await control.value { [decoder] in decoder.decodeWaiting(unit) }
+            } onCancel: { [decoder] in
+                SerialQueue(label: "mediabridge.cancelled").async { decoder.stop() }
+            }
         }
         if case .dropped(let cause) = result { refused.withLock { $0[cause] += 1 } }
     }
