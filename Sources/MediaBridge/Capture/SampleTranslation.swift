@@ -110,13 +110,19 @@ final class SampleTranslation: Sendable {
         if isLive { losses.evicted = max(losses.evicted, count) }
     }
 
-    /// Passes the sample that was pulled last to a receiver.
+    /// Passes the sample that was pulled last to a receiver. Not as an ``Item``, which costs a tenth of all that
+    /// a bridge does for a frame.
     func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
-        switch translate(sample) {
-        case .frame(let frame): receiver.receive(consume frame)
-        case .audio(let frame): receiver.receive(consume frame)
-        case .sample(let sample): receiver.receive(sample)
-        case nil: break
+        let layout = layout(of: sample)
+        let running = time(of: sample)
+        guard let buffer = sample.takeBuffer() else { return }
+        if let layout {
+            let frame = frame(buffer, layout, running)
+            receiver.receive(consume frame)
+        } else if let audio = audioLayout {
+            receiver.receive(self.frame(buffer, audio, running))
+        } else {
+            receiver.receive(self.sample(buffer, running))
         }
     }
 
