@@ -193,7 +193,7 @@ final class FragmentHeader: Sendable {
 /// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default) and 5.1.2.11 (`DateUTC`,
 /// nanoseconds since 2001).
 enum MatroskaHeader {
-    static let segment = 0x1853_8067
+    static let (segment, cluster) = (0x1853_8067, 0x1f43_b675)
     private static let (info, duration, date) = (0x1549_a966, 0x4489, 0x4461)
 
     /// Makes a muxer announce the time from the beginning of the file to its end, at least, and the time of
@@ -243,7 +243,7 @@ enum MatroskaHeader {
     /// there is none in the last part of the file. Assumes times in milliseconds, the default.
     static func lastBlock(of file: FileBytes) -> Int64? {
         guard let tail = file.read(32 << 20, at: max(0, file.count - 32 << 20)) else { return nil }
-        let marker: [UInt8] = [0x1f, 0x43, 0xb6, 0x75]
+        let marker = UInt32(cluster).bytes
         for place in tail.indices.reversed()
         where tail[place] == marker[0] && tail[place...].starts(with: marker) {
             guard let cluster = element(tail, place),

@@ -19,10 +19,8 @@ enum ContainerDamage {
 
     // MARK: Matroska
 
-    private static let cluster: [UInt8] = [0x1f, 0x43, 0xb6, 0x75]
     /// The elements whose children follow: the segment, clusters and groups of blocks.
-    private static let parents = [MatroskaHeader.segment, clusters, 0xa0]
-    private static let clusters = 0x1f43_b675
+    private static let parents = [MatroskaHeader.segment, MatroskaHeader.cluster, 0xa0]
     /// Void and CRC-32, which may be everywhere.
     private static let fillers = [0xec, 0xbf]
     /// The other elements of a file, a segment, a cluster and a group of blocks.
@@ -32,8 +30,8 @@ enum ContainerDamage {
         0xbf, 0xc8, 0xe7, 0xec, 0xfa, 0xfb, 0xfd,
     ])
 
-    /// An incomplete element at the end is no damage, as the muxer was interrupted, and neither are zeros at
-    /// the end, which a file system may leave after a power failure.
+    /// An incomplete element at the end is no damage: the muxer was interrupted. Zeros at the end are no
+    /// damage: a file system may leave them after a power failure.
     private static func matroska(_ file: FileBytes) -> [String] {
         // The end of the cluster: 0 outside of clusters, the greatest number where it is not stated.
         var (parts, at, end) = ([String](), 0, 0)
@@ -48,7 +46,9 @@ enum ContainerDamage {
                         parts.append("the cluster before byte \(at) lacks \(end - at) bytes")
                     }
                     let isBounded = content.count < MatroskaHeader.unknownSize
-                    end = id != clusters ? 0 : isBounded ? at + content.upperBound : .max
+                    end =
+                        id != MatroskaHeader.cluster
+                        ? 0 : isBounded ? at + content.upperBound : .max
                 }
                 let isInPlace = id > 0xffff || next <= end || at >= end && fillers.contains(id)
                 isInterrupted = isInterrupted || isKnown && isInPlace
@@ -57,7 +57,7 @@ enum ContainerDamage {
                     continue
                 }
             }
-            let next = position(of: cluster, in: file, from: at + 1)
+            let next = position(of: UInt32(MatroskaHeader.cluster).bytes, in: file, from: at + 1)
             if next == nil, isInterrupted || file.read(1 << 20, at: at)?.max() == 0 { break }
             parts.append("\((next ?? file.count) - at) bytes from \(at) on are no Matroska")
             (at, end) = (next ?? file.count, 0)
