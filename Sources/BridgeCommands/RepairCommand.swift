@@ -10,7 +10,8 @@ struct RepairCommand: AsyncParsableCommand {
             kept, and nothing is re-encoded.
 
             Without <output>, the repaired file replaces the recording after a check that it contains every \
-            frame. After an error or Ctrl-C, the recording is unchanged and the exit status is 1.
+            frame. A recording with damaged parts is not replaced. After an error or Ctrl-C, the recording is \
+            unchanged and the exit status is 1. A file that is still being recorded is refused.
 
             Examples:
               gst-bridge repair killed.mkv

@@ -12,19 +12,27 @@ extension VideoFrame {
                 .badValue, message: "not the name of a picture file: \(path)",
                 advice: "a name that ends in .png or .jpg")
         }
-        let file = try VariableText("filesink location=${path}").filled(with: ["path": path])
-        let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder) ! \(file)")
+        let draft = try FileDraft(writing: path, overwrites: true)
+        defer { draft?.discard() }
+        let location = draft?.claim.location ?? path
+        let file = try VariableText("filesink location=${path}").filled(with: ["path": location])
         var frame = try FrameConverter().convert(self, to: VideoConversion(rotation: rotation))
         frame.liveTiming = nil
         frame.runningTime = .zero
         do {
-            try await sink.write(frame)
-        } catch {
-            do { try await sink.finish() } catch {}  // the first error is the one to report
-            throw error
+            let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder) ! \(file)")
+            do {
+                try await sink.write(frame)
+            } catch {
+                do { try await sink.finish() } catch {}  // the first error is the one to report
+                throw error
+            }
+            try await sink.finish()
+            try kind.check(location)
+        } catch let error as PipelineError {
+            throw draft?.claim.named(error) ?? error
         }
-        try await sink.finish()
-        try kind.check(path)
+        try draft?.publish()
     }
 
     /// Writes the frame to an image file, and blocks until it is written: for closures and processors,

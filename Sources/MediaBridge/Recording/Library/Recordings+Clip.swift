@@ -80,7 +80,8 @@ extension Recordings {
         let to = end?.nanoseconds ?? files.map { $0.end + $0.tolerance }.max() ?? .max
         let parts = try parts(of: files, from: from, to: to)
         let container = try RecordingContainer(path: path)
-        try checkTarget(path, whenExists)
+        let draft = try draft(for: path, whenExists)
+        defer { draft?.discard() }
         let plans = try parts.map { file throws(PipelineError) in
             try ClipPlan(file, into: container)
         }
@@ -97,10 +98,10 @@ extension Recordings {
             limits: WritingLimits(reserve: 0, stallTimeout: Self.patience, whenExists: whenExists),
             timeline: timeline, queue: SerialQueue(label: "mediabridge.clip"), clock: .system,
             progress: RecordingProgress(), tell: { _ in })
+        writer.claimed = draft?.claim
         let keepsPreSkip = parts.count == 1 && from <= date
         let cutter = ClipCutter(
             from: from - date, to: to - date, keepsPreSkip: keepsPreSkip, writer)
-        let existing = access(path, F_OK) == 0 ? path : nil
         do throws(PipelineError) {
             let exact =
                 isExact && leader == .video && from > date
@@ -110,16 +111,21 @@ extension Recordings {
             let gaps = try await copy(plans, cutter, writer.progress, exact)
             cutter.finish()
             let file = try await file(of: writer, cutter)
+            guard !Task.isCancelled else { throw Self.cancelled }
+            try draft?.publish()
             let lead = cutter.began.map { from - date - $0 } ?? 0
             return Clip(
                 file: file, sources: parts.map(\.path), lead: .nanoseconds(lead),
                 encoded: exact?.units.count ?? 0, gaps: gaps,
                 leftOut: plans.flatMap(\.leftOut))
         } catch {
-            await discard(writer, cutter, error, sparing: existing)
-            throw Task.isCancelled
-                ? PipelineError(.interrupted, message: "the clip was cancelled") : error
+            await discard(writer, cutter, error, sparing: path)
+            throw Task.isCancelled ? Self.cancelled : error
         }
+    }
+
+    private static var cancelled: PipelineError {
+        PipelineError(.interrupted, message: "the clip was cancelled")
     }
 
     /// How long reading or writing may make no progress.
@@ -160,7 +166,10 @@ extension Recordings {
             advice: files.isEmpty ? "check the path" : "the recordings are from \(range)")
     }
 
-    private func checkTarget(_ path: String, _ whenExists: WhenExists) throws(PipelineError) {
+    /// Returns the clip while it is written; `nil` if it is written directly.
+    private func draft(
+        for path: String, _ whenExists: WhenExists
+    ) throws(PipelineError) -> FileDraft? {
         var (target, source) = (stat(), stat())
         let exists = stat(path, &target) == 0
         for file in files where exists && stat(file.path, &source) == 0 {
@@ -169,8 +178,8 @@ extension Recordings {
                 .badValue, message: "\"\(path)\" is a recording that the clip is made of",
                 advice: "another name")
         }
-        if whenExists == .fail { try FileSize.requireNone(at: path) }
         try DiskSpace.check(path)
+        return try FileDraft(writing: path, overwrites: whenExists == .overwrite)
     }
 
     /// Copies all parts, and returns the gaps between them.
@@ -236,10 +245,10 @@ extension Recordings {
         return files[0]
     }
 
-    /// Ends the writer, and removes what it has written.
+    /// Ends the writer, and removes further files that it has written.
     private func discard(
         _ writer: RecordingWriter, _ cutter: ClipCutter, _ error: PipelineError,
-        sparing existing: String?
+        sparing path: String
     ) async {
         let progress = writer.progress
         _ = progress.fail(error)
@@ -247,7 +256,7 @@ extension Recordings {
         cutter.finish()
         _ = await writer.untilDone(within: .seconds(2))
         let left = progress.update { $0.files.map(\.path) + [$0.current?.path].compactMap { $0 } }
-        for path in left where path != existing { unlink(path) }
+        for other in left where other != path { unlink(other) }
     }
 }
 

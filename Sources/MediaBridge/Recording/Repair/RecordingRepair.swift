@@ -60,26 +60,39 @@ public struct RecordingRepair: Sendable {
     ///   ``PipelineError/Code/streamFailed`` if it cannot be repaired, or if the new file lacks
     ///   anything that the old one has.
     public func run() async throws(PipelineError) -> Report {
+        // No other process writes the recording from before the scan until the new file has its name.
+        let original = try ClaimedFile(existing: path)
+        defer { original.unlock() }
         let recorded = try RecordedContainer.of(path)
         let container = recorded.container
         let target = output ?? path
         if let output { try container.check(endingOf: output) }
-        // GStreamer's demuxer may end before such a part, so what follows would be lost.
+        // GStreamer's demuxer may end before such a part, or skip it, so frames would be lost.
         let damage = try ContainerDamage.parts(of: path, container)
-        if let first = damage.first, output == nil, container != .ts {
+        if let first = damage.first, output == nil {
             throw PipelineError(
                 .streamFailed, message: "\(path) is damaged: \(first)",
                 advice: "gst-bridge repair \(path), with the name of a new file")
         }
-        let draft = try RepairDraft(for: target, from: path, replaces: output == nil)
+        let draft = try FileDraft(
+            for: target, replacing: output == nil ? original : nil, like: path)
         defer { draft.discard() }
+        let free = DiskSpace.free(in: DiskSpace.directory(of: target)) ?? .max
+        guard free >= original.byteCount else {
+            throw PipelineError(
+                .noSpaceLeft,
+                message: "the new file needs as much space as the recording, "
+                    + "\(original.byteCount) bytes, and only \(free) are free",
+                advice: "gst-bridge repair \(path), with the new file on another disk")
+        }
         let before = try await scan(path, recorded)
         try RecordedTracks.check(before, in: path)
         let after: [StreamScan.Stream]
         do throws(PipelineError) {
-            try await write(before, recorded, to: draft)
-            after = try await scan(draft.location, RecordedContainer(container: container))
-        } catch { throw error.naming(draft.location, as: draft.path) }
+            try await write(before, recorded, to: draft.claim)
+            after = try await scan(
+                draft.claim.location, RecordedContainer(container: container))
+        } catch { throw draft.claim.named(error) }
         try RecordedTracks.compare(before, after, container)
         guard !Task.isCancelled else {
             throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
@@ -105,24 +118,14 @@ public struct RecordingRepair: Sendable {
     }
 
     private func write(
-        _ streams: [StreamScan.Stream], _ recorded: RecordedContainer, to draft: RepairDraft
+        _ streams: [StreamScan.Stream], _ recorded: RecordedContainer, to draft: ClaimedFile
     ) async throws(PipelineError) {
         let pipeline = try recorded.container.remux(
             streams, from: path, recorded, to: draft.location)
         let run = Progressing(what: "writing \(draft.path)", stallTimeout: stallTimeout) {
-            FileSize.of(draft.location) ?? 0
+            draft.byteCount
         }
         try await run.watch { () async throws(PipelineError) in try await pipeline.runToEnd() }
-    }
-}
-
-extension PipelineError {
-    /// The same error with the path that the caller knows.
-    fileprivate func naming(_ location: String, as path: String) -> PipelineError {
-        var error = self
-        error.message = message.replacing(location, with: path)
-        error.debug = debug?.replacing(location, with: path)
-        return error
     }
 }
 

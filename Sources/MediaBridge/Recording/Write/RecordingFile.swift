@@ -29,8 +29,8 @@ final class RecordingFile: Sendable {
     private let orientation: ImageOrientation
     /// Signalled when a unit leaves a queue, and when the file takes no more units.
     private let movement = MonotonicSignal()
-    /// Flushes a durable recording.
-    private let flushing = Mutex<Heartbeat?>(nil)
+    /// Flush a durable recording, and check the file's place, until the file is complete.
+    private let heartbeats = Mutex<[Heartbeat]>([])
     /// The offset up to which no fragment of a durable mp4 is hidden.
     private let shown = Atomic(0)
     private let holder = GStreamer.Holder()
@@ -68,14 +68,16 @@ final class RecordingFile: Sendable {
         // Unbuffered: everything the muxer writes is passed to the kernel, which keeps it if the
         // process dies.
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
-            .filled(with: ["path": claim.path])
+            .filled(with: ["path": claim.location])
         let zero = zero
         let starts = streams.mapValues { $0.time - zero }
         text = "\(container.muxer(starts: starts)) name=mux ! \(text)"
         for kind in kinds {
             text += " appsrc name=\(kind.rawValue) ! mux.\(container.pad(for: kind))"
         }
-        output = try Output(text, configuration: configuration)
+        do throws(PipelineError) {
+            output = try Output(text, configuration: configuration)
+        } catch { throw claim.named(error) }
         for branch in output.branches.values {
             branch.source.onDeparture { [movement] in movement.signal() }
         }
@@ -103,7 +105,7 @@ final class RecordingFile: Sendable {
         } catch {
             output.close()
             output.pipeline.requestState(.null)
-            throw error
+            throw claim.named(error)
         }
     }
 
@@ -116,8 +118,8 @@ final class RecordingFile: Sendable {
 
     /// Calls `body` with the first error, on the thread that posts it.
     func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {
-        output.pipeline.onFirstError { [movement] error in
-            body(error)
+        output.pipeline.onFirstError { [movement, claim] error in
+            body(claim.named(error))
             movement.signal()
         }
     }
@@ -211,10 +213,12 @@ final class RecordingFile: Sendable {
     ///   - deadline: The longest time for the pipeline's change to NULL.
     /// - Throws: The error that made it fail, now or before.
     func finish(stallTimeout: Duration, deadline: Duration) async throws(PipelineError) {
-        defer { flushing.withLock { $0 = nil } }
-        // The file is read back even if it was moved.
-        try await output.finish(
-            stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
+        defer { heartbeats.withLock { $0 = [] } }
+        do throws(PipelineError) {
+            // The file is read back even if it was moved.
+            try await output.finish(
+                stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
+        } catch { throw claim.named(error) }
     }
 
     /// Adds a mark, which becomes a chapter when the file is complete. Thread: any.
@@ -231,15 +235,19 @@ final class RecordingFile: Sendable {
     /// - Parameter onFlush: Called while the disk takes the file's data.
     /// - Throws: ``PipelineError`` if the disk is full, for example; the file plays nevertheless.
     func addIndex(isFragmented: Bool, onFlush: () -> Void) throws(PipelineError) {
-        let (path, marks) = (self.path, marks.withLock { $0 })
-        guard FileSize.of(path) != nil else { return }
-        switch container {
-        case .mp4:
-            if !isFragmented { try MovieFinish(path)?.run(marks: marks, onFlush: onFlush) }
-        case .mkv, .webm:
-            if !marks.isEmpty { try MatroskaChapters.add(marks, to: path, onFlush: onFlush) }
-        case .ts: break
-        }
+        let (location, marks) = (claim.location, marks.withLock { $0 })
+        guard FileSize.of(location) != nil else { return }
+        do throws(PipelineError) {
+            switch container {
+            case .mp4:
+                if !isFragmented { try MovieFinish(location)?.run(marks: marks, onFlush: onFlush) }
+            case .mkv, .webm:
+                if !marks.isEmpty {
+                    try MatroskaChapters.add(marks, to: location, onFlush: onFlush)
+                }
+            case .ts: break
+            }
+        } catch { throw claim.named(error) }
     }
 
     /// Flushes the file to the disk while it grows, on a separate thread.
@@ -258,8 +266,24 @@ final class RecordingFile: Sendable {
             guard size != before else { return }
             do throws(PipelineError) { try flush(isNew: before == 0) } catch { onFailure(error) }
         }
-        flushing.withLock { $0 = heartbeat }
+        heartbeats.withLock { $0.append(heartbeat) }
     }
+
+    /// Checks every second, on a separate thread, whether the file is still at its path.
+    ///
+    /// - Parameter onFailure: Called with the error if it is not, on that thread.
+    func watchPlace(
+        _ clock: any Timeline, _ onFailure: @escaping @Sendable (PipelineError) -> Void
+    ) {
+        let queue = SerialQueue(label: "mediabridge.place")
+        let heartbeat = Heartbeat(every: .seconds(1), on: queue, of: clock) { [weak self] in
+            do throws(PipelineError) { try self?.checkPlace() } catch { onFailure(error) }
+        }
+        heartbeats.withLock { $0.append(heartbeat) }
+    }
+
+    /// Throws if the file is not at its path any more, so that the recording would be lost.
+    func checkPlace() throws(PipelineError) { try claim.checkPlace() }
 
     /// Flushes the file to the disk. Blocks. A pipe or a device is not flushed.
     ///
@@ -268,7 +292,7 @@ final class RecordingFile: Sendable {
         guard claim.descriptor >= 0 else { return }
         let path = self.path
         if isNew { try FileFlush.entry(of: path) }
-        let fragments = container == .mp4 ? try hiddenFragments(path) : []
+        let fragments = container == .mp4 ? try hiddenFragments() : []
         try FileFlush.run(claim.descriptor, path, onProgress: onProgress)
         guard !fragments.isEmpty else { return }
         for place in fragments where pwrite(claim.descriptor, "moof", 4, place + 4) != 4 {
@@ -279,8 +303,8 @@ final class RecordingFile: Sendable {
 
     /// Returns the offsets of the complete fragments that were added since the last call. Each is a
     /// `free` box until it is on the disk: ffmpeg opens no file with half a `moof` box.
-    private func hiddenFragments(_ path: String) throws(PipelineError) -> [Int] {
-        let file = try FileBytes(path)
+    private func hiddenFragments() throws(PipelineError) -> [Int] {
+        let file = try FileBytes(claim.location)
         var (places, last): ([Int], Int?) = ([], nil)
         try file.forEachBox(from: shown.load(ordering: .relaxed)) { type, place, size in
             if type == "mdat", place + size <= file.count {
@@ -368,14 +392,13 @@ extension RecordingFile {
     /// - Throws: ``PipelineError`` if the file does not exist, or does not contain what was
     ///   written.
     func readBack(within limit: Duration) async throws(PipelineError) {
-        var status = stat()
-        let path = self.path
-        guard stat(path, &status) == 0 else {
-            throw bad("it cannot be found: \(systemErrorText())")
+        guard claim.descriptor >= 0 else { return }
+        // tsdemux skips what is no packet.
+        if container == .ts, try FileBytes(claim.location).read(1, at: 0) != [0x47] {
+            throw bad("its beginning is lost")
         }
-        guard status.st_mode & S_IFMT == S_IFREG else { return }
         let scan = try StreamScan(
-            of: path, demuxer: container.demuxer, parsers: container.parsers,
+            of: claim.location, demuxer: container.demuxer, parsers: container.parsers,
             buffersOfEach: Self.enough)
         let outcome = Once<Result<[StreamScan.Stream], PipelineError>>()
         outcome.expire(after: limit)
@@ -390,7 +413,7 @@ extension RecordingFile {
         let found: [StreamScan.Stream]
         switch await outcome.value() {
         case .success(let streams): found = streams.filter { !$0.times.isEmpty }
-        case .failure(let error): throw bad(error.message)
+        case .failure(let error): throw bad(claim.named(error).message)
         case nil:
             task.cancel()
             throw bad("it cannot be read within \(limit)")
@@ -419,69 +442,5 @@ extension RecordingFile {
             .resourceFailed,
             message: "the recording \"\(path)\" was written, but reading it back failed: \(what)",
             advice: "check the disk, and whether another program writes to the file")
-    }
-}
-
-// MARK: - Locks
-
-/// A file that one recording writes: it is locked until ``unlock()``, so that no other recording of any process
-/// writes it as well.
-///
-/// A pipe or a device is not locked. Thread: any.
-final class ClaimedFile: Sendable {
-    private let given: String
-    /// -1 for a pipe or a device.
-    fileprivate let descriptor: Int32
-
-    /// Creates the file, or locks the existing one. Its content stays.
-    ///
-    /// - Parameter mustBeNew: Whether the file must not exist yet.
-    /// - Returns: `nil` if the file must be new, and is not.
-    /// - Throws: ``PipelineError`` if another recording writes the file, or it cannot be opened.
-    init?(_ path: String, mustBeNew: Bool) throws(PipelineError) {
-        given = path
-        var status = stat()
-        if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-            descriptor = -1
-            return
-        }
-        descriptor = open(
-            path, O_WRONLY | O_CREAT | O_CLOEXEC | (mustBeNew ? O_EXCL : 0), 0o666)
-        guard descriptor >= 0 else {
-            if mustBeNew, errno == EEXIST { return nil }
-            throw PipelineError(cannot: "write \"\(path)\"")
-        }
-        // A file system without locks is no reason to refuse.
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-            throw PipelineError(
-                .resourceFailed, message: "another recording is writing \"\(path)\"",
-                advice: "another name")
-        }
-        if !mustBeNew { try FileSize.requireUnread(path) }
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Lets others write the file.
-    func unlock() { flock(descriptor, LOCK_UN) }
-
-    /// The file's path: not the one that was given if the file, or a directory above it, was renamed.
-    var path: String {
-        var (here, there) = (stat(), stat())
-        guard descriptor >= 0, fstat(descriptor, &here) == 0 else { return given }
-        func isHere(_ path: String) -> Bool {
-            stat(path, &there) == 0 && (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
-        }
-        guard !isHere(given),
-            let now = try? FileManager.default.destinationOfSymbolicLink(
-                atPath: "/proc/self/fd/\(descriptor)"), isHere(now)
-        else { return given }
-        return now
-    }
-
-    /// The file's size in bytes; 0 for a pipe or a device.
-    var byteCount: Int {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 }

@@ -21,6 +21,7 @@ extension RecordingWriter {
                 if limits.isDurable { try file.flush(isNew: true, onFlush) }
                 try file.addIndex(isFragmented: limits.isFragmented, onFlush: onFlush)
                 try await file.readBack(within: limits.stallTimeout)
+                try file.checkPlace()
                 queue.async { [self] in closed(file, nil) }
             } catch {
                 if limits.isDurable { try? file.flush(isNew: true) }

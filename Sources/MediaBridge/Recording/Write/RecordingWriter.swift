@@ -29,6 +29,8 @@ final class RecordingWriter: @unchecked Sendable {
     /// What is kept for replays; `nil` if nothing is.
     var replay: RecentUnits?
     var file: RecordingFile?
+    /// The first file, if it has been created already.
+    var claimed: ClaimedFile?
     private var fileGeneration = 0
     var fileIndex = 0
     /// The number of names that were used, or belong to existing files.
@@ -326,6 +328,7 @@ final class RecordingWriter: @unchecked Sendable {
             file.onFailure(onFailure)
             try file.open()
             if limits.isDurable { file.flushRegularly(clock, onFailure) }
+            file.watchPlace(clock, onFailure)
             self.file = file
             guardian.begin(fileIndex, hasPictures: streams[.video] != nil)
             fileIndex += 1
@@ -348,6 +351,10 @@ final class RecordingWriter: @unchecked Sendable {
     /// Claims the file of the next name, for a file that begins with `unit`. Numbers continue after
     /// those of existing files.
     private func claimNextName(_ unit: EncodedUnit) throws(PipelineError) -> ClaimedFile {
+        if let claimed = claimed.take() {
+            nameIndex += 1
+            return claimed
+        }
         if names.isDated { nameIndex = 0 }
         // A picture that is up to half its duration early counts as on time.
         let time = timeline.wallTime(of: unit.time + unit.slack)

@@ -1,0 +1,205 @@
+import Foundation
+import Glibc
+import MediaBasics
+import TestSupport
+import Testing
+
+@testable import MediaBridge
+
+/// Other processes repair, remove, replace or move files that are being written.
+@Suite("Other hands on the file", .hangGuard) struct OtherHandTests {
+    private static let endings = ["mkv", "mp4", "webm", "ts"]
+
+    private static func recorder(
+        _ path: String, _ clock: any Timeline = VirtualTimeline()
+    ) throws -> Recorder {
+        var configuration = Recorder.Configuration()
+        configuration.whenFull = .wait
+        return try Recorder(path, configuration: configuration, clock: clock)
+    }
+
+    /// Hands over frames, and waits until the muxer has them.
+    private static func write(_ range: Range<Int>, to recorder: Recorder) async throws {
+        for index in range { try await recorder.write(RecordedFrames().picture(index)) }
+        await recorder.wait(forUnits: range.upperBound)
+    }
+
+    private static func replace(_ path: String) throws {
+        try Data("theirs".utf8).write(to: URL(filePath: path + ".new"))
+        try #require(rename(path + ".new", path) == 0)
+    }
+
+    /// Records frames into a complete file.
+    private static func record(_ count: Int, into path: String) async throws {
+        let recorder = try recorder(path)
+        try recorder.start()
+        try await write(0..<count, to: recorder)
+        try await recorder.stop()
+    }
+
+    // MARK: Files that are being recorded
+
+    @Test(arguments: endings, [false, true])
+    func repairRefusesAFileThatIsBeingRecorded(ending: String, isPaused: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            let recorder = try Self.recorder(path)
+            try recorder.start()
+            try await Self.write(0..<40, to: recorder)
+            if isPaused { recorder.pause() }
+            for output in [nil, directory.file("new.\(ending)")] {
+                let error = await #expect(throws: PipelineError.self) {
+                    try await RecordingRepair(path, to: output).run()
+                }
+                #expect(error?.message == "another recording is writing \"\(path)\"")
+            }
+            if isPaused { recorder.resume() }
+            try await Self.write(40..<60, to: recorder)
+            try await recorder.stop()
+            #expect(try await MediaProbe.packets(of: path).count == 60)
+            #expect(directory.contents == ["out.\(ending)"])
+        }
+    }
+
+    @Test(arguments: endings, [false, true])
+    func recordingWhoseFileWasRemovedOrReplacedFails(ending: String, isReplaced: Bool) async throws
+    {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            let recorder = try Self.recorder(path)
+            try recorder.start()
+            try await Self.write(0..<30, to: recorder)
+            if isReplaced { try Self.replace(path) } else { unlink(path) }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(
+                error?.message.hasPrefix("\"\(path)\" is no longer the file that is written")
+                    == true)
+            #expect(recorder.report.files.map { $0.failure == nil } == [false])
+            if isReplaced {
+                #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+            }
+        }
+    }
+
+    @Test(arguments: endings)
+    func recordingEndsSoonAfterItsFileWasRemoved(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, time) = (directory.file("out.\(ending)"), VirtualTimeline())
+            let recorder = try Self.recorder(path, time)
+            let events = recorder.events
+            try recorder.start()
+            try await Self.write(0..<30, to: recorder)
+            time.advance(by: .seconds(1))
+            #expect(recorder.report.failure == nil)
+            unlink(path)
+            time.advance(by: .seconds(1))
+            #expect(recorder.report.failure?.message.contains("no longer the file") == true)
+            for await _ in events {}
+            #expect(recorder.consume(try RecordedFrames().picture(30)) == .dropped(.closed))
+        }
+    }
+
+    @Test(arguments: endings)
+    func fileThatIsMovedWhileItIsRecordedIsComplete(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, moved) = (directory.file("out.\(ending)"), directory.file("b.\(ending)"))
+            let time = VirtualTimeline()
+            let recorder = try Self.recorder(path, time)
+            try recorder.start()
+            try await Self.write(0..<30, to: recorder)
+            try #require(rename(path, moved) == 0)
+            // The old path now leads to another file.
+            try Data("theirs".utf8).write(to: URL(filePath: path))
+            time.advance(by: .seconds(1))
+            try await Self.write(30..<60, to: recorder)
+            let file = try #require(try await recorder.stop().files.first)
+            #expect(file.path.hasSuffix("/b.\(ending)"))
+            #expect(try await MediaProbe.packets(of: moved).count == 60)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
+        }
+    }
+
+    @Test(arguments: endings)
+    func recordingWhoseFileWasTruncatedFails(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            let recorder = try Self.recorder(path)
+            try recorder.start()
+            try await Self.write(0..<30, to: recorder)
+            #expect(truncate(path, 0) == 0)
+            try await Self.write(30..<60, to: recorder)
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.message.contains(path) == true, "\(String(describing: error))")
+        }
+    }
+
+    // MARK: Files that are replaced
+
+    @Test(arguments: endings)
+    func clipThatFailsLeavesTheOldFile(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, old) = (directory.file("in.\(ending)"), directory.file("old.\(ending)"))
+            try await Self.record(60, into: path)
+            try await Self.record(5, into: old)
+            let bytes = try Data(contentsOf: URL(filePath: old))
+            let recordings = try await Recordings(of: [path])
+            // The old file is locked by a recording.
+            let claim = try ClaimedFile(existing: old)
+            await #expect(throws: PipelineError.self) {
+                try await recordings.clip(into: old, whenExists: .overwrite)
+            }
+            claim.unlock()
+            // The recording is gone when the clip reads it.
+            try #require(rename(path, path + ".away") == 0)
+            await #expect(throws: PipelineError.self) {
+                try await recordings.clip(into: old, whenExists: .overwrite)
+            }
+            try #require(rename(path + ".away", path) == 0)
+            // The clip is cancelled before it is complete.
+            let task = Task { try await recordings.clip(into: old, whenExists: .overwrite) }
+            task.cancel()
+            await #expect(throws: PipelineError.self) { try await task.value }
+            #expect(try Data(contentsOf: URL(filePath: old)) == bytes)
+            #expect(directory.contents == ["in.\(ending)", "old.\(ending)"])
+            _ = try await recordings.clip(into: old, whenExists: .overwrite)
+            #expect(try await MediaProbe.packets(of: old).count == 60)
+            #expect(directory.contents == ["in.\(ending)", "old.\(ending)"])
+        }
+    }
+
+    @Test func clipKeepsTheModeOfTheFileItReplaces() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, old) = (directory.file("in.mkv"), directory.file("old.mkv"))
+            try await Self.record(20, into: path)
+            try await Self.record(5, into: old)
+            #expect(chmod(old, 0o640) == 0)
+            let link = directory.file("link.mkv")
+            #expect(symlink("old.mkv", link) == 0)
+            let recordings = try await Recordings(of: [path])
+            _ = try await recordings.clip(into: link, whenExists: .overwrite)
+            var about = stat()
+            #expect(lstat(old, &about) == 0 && about.st_mode == S_IFREG | 0o640)
+            #expect(lstat(link, &about) == 0 && about.st_mode & S_IFMT == S_IFLNK)
+            #expect(try await MediaProbe.packets(of: old).count == 20)
+        }
+    }
+
+    /// A packet in the middle of a transport stream is lost.
+    @Test func repairDoesNotReplaceADamagedTransportStream() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("in.ts")
+            try await Self.record(60, into: path)
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            let middle = bytes.count / 188 / 2 * 188
+            bytes.removeSubrange(middle..<middle + 5 * 188)
+            try bytes.write(to: URL(filePath: path))
+            let error = await #expect(throws: PipelineError.self) {
+                try await RecordingRepair(path).run()
+            }
+            #expect(error?.message.hasPrefix("\(path) is damaged") == true)
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+            _ = try await RecordingRepair(path, to: directory.file("new.ts")).run()
+            #expect(directory.contents == ["in.ts", "new.ts"])
+        }
+    }
+}
