@@ -39,9 +39,10 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 ? "\($0.codec) copied"
                 : "\($0.codec) by \($0.encoder)" + ($0.converted.map { " (\($0))" } ?? "")
         }.joined(separator: ", ")
+        let missing = recording.missingLogLines
         return recording.files.map {
             line($0, hasVideo: recording.video != nil) + (how.isEmpty ? "" : ", \(how)")
-        }
+        } + (missing > 0 ? ["timestamps: \(missing) lines are missing"] : [])
     }
 
     private func line(_ file: RecorderReport.File, hasVideo: Bool = true) -> String {
@@ -85,6 +86,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         /// Number of files that --keep and its relatives removed.
         let removed: Int?
         let replays: [ReportedFile]?
+        /// Number of lines that the file of --timestamps lacks; absent if it lacks none.
+        let timestampsMissing: Int?
         /// The name of the encoder of each stream.
         let encoders: [String: String]?
         /// The pixel format that the video encoder does not keep, and its replacement: `YUY2 as
@@ -98,6 +101,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             let all = recordings.isEmpty ? files : recordings.flatMap(\.files)
             self.files = all?.map { ReportedFile($0) }
             removed = recordings.isEmpty ? nil : recordings.reduce(0) { $0 + $1.removedFiles }
+            let missing = recordings.reduce(0) { $0 + $1.missingLogLines }
+            timestampsMissing = missing > 0 ? missing : nil
             self.replays = replays?.map { ReportedFile($0) }
             encoders = recordings.first.map { recording in
                 ["video": recording.video, "audio": recording.audio]

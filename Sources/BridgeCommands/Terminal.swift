@@ -228,6 +228,7 @@ package enum RecordingNews {
             )
         case .streamMissing(let name):
             Terminal.say("the stream \(name) delivers nothing: recording without it")
+        case .warning(let error): Terminal.say("warning: \(error)")
         case .diskNearlyFull(let free):
             Terminal.say("the disk is nearly full: \(Text.bytes(free)) left")
         case .stalled(let time):

@@ -41,7 +41,8 @@ extension Recorder {
             files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
             duration: files.map(\.duration).reduce(state.removedDuration, +),
             bytes: files.map(\.bytes).reduce(state.removedBytes, +),
-            removedFiles: state.removedFiles, replay: state.replay,
+            removedFiles: state.removedFiles, missingLogLines: state.missingLines,
+            replay: state.replay,
             ended: isOver ? state.ended : nil, failure: state.failure)
     }
 

@@ -93,6 +93,8 @@ public struct RecorderReport: Sendable {
     public var bytes: Int
     /// Number of files that a ring removed, those of earlier recordings included.
     public var removedFiles: Int
+    /// Number of lines that could not be written to ``Recorder/Configuration/frameLog``.
+    public var missingLogLines: Int
     /// What is kept for replays; `nil` if nothing is, or nothing came yet.
     public var replay: Replay?
     /// Why the recording ended; `nil` while it runs.
@@ -138,6 +140,8 @@ public enum RecorderEvent: Sendable {
     case diskNearlyFull(free: Int)
     /// Nothing has been written for this long although data is queued: the disk does not respond.
     case stalled(Duration)
+    /// Something beside the recording failed, for example the log of frames. The recording goes on.
+    case warning(PipelineError)
     /// The recording failed.
     case failed(PipelineError)
     /// The recording is over. The last event.

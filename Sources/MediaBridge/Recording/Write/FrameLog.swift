@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 internal import MediaBasics
 
@@ -20,24 +21,63 @@ final class FrameLog {
     /// The index and the path of the last unit's file: asking a file for its path looks at the disk.
     private var file = (index: -1, path: "")
 
-    /// Why nothing more is written; `nil` while lines are.
+    /// Why the first line that is missing could not be written; `nil` while none is.
     private(set) var failure: PipelineError?
+    /// Number of lines that could not be written.
+    private(set) var missing = 0
+    /// Whether the last line in the log is incomplete: the next one begins with a newline.
+    private var isBroken: Bool
+    /// Whether the last line found no room in a pipe. Only the first one waits for the reader.
+    private var isBehind = false
 
+    /// How long a line waits for the reader of a pipe, in milliseconds.
+    private static let patience: Int32 = 200
     /// How much later than expected a unit may be because times are rounded, in nanoseconds.
     private static let rounding: Int64 = 1_000_000
     private static let utc = WallClock(zone: "UTC")
 
-    /// Opens the log, and creates it if it does not exist.
+    /// Opens the log, and creates it if it does not exist. Does not wait for the reader of a pipe.
+    ///
+    /// - Throws: ``PipelineError`` for the name of a recording, and for an existing file that is no log.
     init(
         _ path: String, timeline: RecordingTimeline, drops: @escaping (MediaKind) -> DropCounts
     ) throws(PipelineError) {
         self.path = path
         self.timeline = timeline
         self.drops = drops
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o666)
+        let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
+        for name in [path, link ?? path] where (try? RecordingContainer(path: name)) != nil {
+            throw Self.refusal(path, "has the extension of a recording")
+        }
+        // A pipe that is open for reading too can be opened without a reader.
+        let flags = O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC
+        let both = open(path, O_RDWR | flags, 0o666)
+        descriptor = both >= 0 ? both : open(path, O_WRONLY | flags, 0o666)
         guard descriptor >= 0 else {
             throw PipelineError(cannot: "write \"\(path)\"")
         }
+        var status = stat()
+        fstat(descriptor, &status)
+        let size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0
+        isBroken = size > 0 && Self.byte(at: size - 1, in: descriptor) != UInt8(ascii: "\n")
+        // Recordings lock their files exclusively.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+            throw Self.refusal(path, "is written by a recording")
+        }
+        if size > 0, Self.byte(at: 0, in: descriptor) != UInt8(ascii: "{") {
+            throw Self.refusal(path, "exists, and is no log of timestamps")
+        }
+    }
+
+    private static func byte(at offset: Int, in descriptor: Int32) -> UInt8? {
+        var byte: UInt8 = 0
+        return pread(descriptor, &byte, 1, offset) == 1 ? byte : nil
+    }
+
+    private static func refusal(_ path: String, _ reason: String) -> PipelineError {
+        PipelineError(
+            .badValue, message: "timestamps cannot be appended to \"\(path)\": it \(reason)",
+            advice: "a new name such as cam.jsonl")
     }
 
     deinit { close(descriptor) }
@@ -134,17 +174,41 @@ final class FrameLog {
         utc.text(of: time, format: "%Y-%m-%dT%H:%M:%S.%fZ") ?? ""
     }
 
+    /// The error of the last call, for a line that is missing.
+    private var reason: PipelineError {
+        guard isBehind else {
+            return PipelineError(
+                cannot: "write \"\(path)\"",
+                advice: "free space on that disk; timestamps are missing until then")
+        }
+        return PipelineError(
+            .resourceFailed, message: "the reader of \"\(path)\" is too slow for the timestamps",
+            advice: "a file instead of the pipe")
+    }
+
     private func write(_ line: Line) {
-        guard failure == nil, let text = try? JSONLine.text(of: line) else { return }
-        var bytes = Array("\(text)\n".utf8)[...]
+        guard let text = try? JSONLine.text(of: line) else { return }
+        var bytes = Array("\(isBroken ? "\n" : "")\(text)\n".utf8)[...]
+        var waits = !isBehind
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else {
-                failure = PipelineError(
-                    cannot: "write \"\(path)\"", advice: "record to a disk with more space")
-                return
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+                isBroken = !bytes.isEmpty
+                continue
             }
-            bytes = bytes.dropFirst(count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN, waits {
+                waits = false
+                var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if poll(&request, 1, Self.patience) > 0 { continue }
+                errno = EAGAIN
+            }
+            isBehind = errno == EAGAIN
+            missing += 1
+            failure = failure ?? reason
+            return
         }
+        isBehind = false
     }
 }

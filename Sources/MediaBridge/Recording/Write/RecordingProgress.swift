@@ -17,6 +17,8 @@ final class RecordingProgress: Sendable {
         var removedBytes = 0
         /// Number of files that a ring removed.
         var removedFiles = 0
+        /// Number of lines that the log of frames lacks.
+        var missingLines = 0
         var written: [MediaKind: Int] = [:]
         var drops: [MediaKind: DropCounts] = [:]
         var failure: PipelineError?

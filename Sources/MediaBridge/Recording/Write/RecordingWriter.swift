@@ -390,11 +390,15 @@ final class RecordingWriter: @unchecked Sendable {
         onEnding()
     }
 
-    /// Writes to the log of frames; the recording ends if that fails.
+    /// Writes to the log of frames. The recording goes on if that fails: a warning is sent once, and missing
+    /// lines are counted.
     func log(_ body: (FrameLog) -> Void) {
         guard let frameLog else { return }
+        let before = frameLog.missing
         body(frameLog)
-        if let failure = frameLog.failure { fail(failure) }
+        guard frameLog.missing > before else { return }
+        progress.update { $0.missingLines = frameLog.missing }
+        if before == 0, let failure = frameLog.failure { tell(.warning(failure)) }
     }
 
     func fail(_ error: PipelineError) {

@@ -125,27 +125,97 @@ import Testing
         }
     }
 
-    @Test func aLogThatCannotBeWrittenIsAnErrorAndTheFileIsComplete() async throws {
+    private static func record(
+        _ count: Int, into path: String, log: String
+    ) async throws -> (report: RecorderReport, warnings: [PipelineError]) {
+        var configuration = Recorder.Configuration()
+        configuration.whenFull = .wait
+        configuration.frameLog = log
+        let recorder = try Recorder(path, configuration: configuration)
+        let events = recorder.events
+        try recorder.start()
+        for index in 0..<count { try await recorder.write(RecordedFrames().picture(index)) }
+        let report = try await recorder.stop()
+        var warnings: [PipelineError] = []
+        for await event in events { if case .warning(let error) = event { warnings.append(error) } }
+        return (report, warnings)
+    }
+
+    @Test func recordingGoesOnWithOneWarningIfItsLogCannotBeWritten() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
-            var configuration = Recorder.Configuration()
-            configuration.whenFull = .wait
-            configuration.frameLog = directory.file("none/out.jsonl")
             #expect(throws: PipelineError.self) {
-                try Recorder(path, configuration: configuration)
+                var configuration = Recorder.Configuration()
+                configuration.frameLog = directory.file("none/out.jsonl")
+                _ = try Recorder(path, configuration: configuration)
             }
-            configuration.frameLog = "/dev/full"
-            let recorder = try Recorder(path, configuration: configuration)
-            try recorder.start()
-            var failure: PipelineError?
-            do {
-                for index in 0..<200 { try await recorder.write(RecordedFrames().picture(index)) }
-                try await recorder.stop()
-            } catch { failure = error as? PipelineError }
-            #expect(failure?.message == "cannot write \"/dev/full\": No space left on device")
-            _ = try? await recorder.stop()
-            let frames = try await MediaProbe(of: path).video?.frames
-            #expect(frames == recorder.report.video?.written && frames ?? 0 > 0)
+            let (report, warnings) = try await Self.record(200, into: path, log: "/dev/full")
+            #expect(
+                warnings.map(\.message) == ["cannot write \"/dev/full\": No space left on device"])
+            #expect(report.missingLogLines == 200)
+            #expect(try await MediaProbe(of: path).video?.frames == 200)
+        }
+    }
+
+    @Test func pipeThatIsNotReadDelaysNoRecording() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, log) = (directory.file("out.mkv"), directory.file("log"))
+            try #require(mkfifo(log, 0o600) == 0)
+            let (report, warnings) = try await Self.record(1000, into: path, log: log)
+            #expect(report.files.map(\.frames) == [1000])
+            #expect((1..<1000).contains(report.missingLogLines))
+            #expect(
+                warnings.map(\.message)
+                    == ["the reader of \"\(log)\" is too slow for the timestamps"])
+        }
+    }
+
+    @Test func lineThatIsBrokenByAKillSpoilsNoOther() async throws {
+        try await withTemporaryDirectory { directory in
+            let log = directory.file("out.jsonl")
+            let broken = #"{"bytes":568,"file":"a.mkv","ind"#
+            try Data(broken.utf8).write(to: URL(filePath: log))
+            for name in ["a.mkv", "b.mkv"] {
+                _ = try await Self.record(20, into: directory.file(name), log: log)
+            }
+            let lines = try String(contentsOfFile: log, encoding: .utf8).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count == 42 && lines[0] == broken && lines[41] == "")
+            for line in lines[1..<41] {
+                #expect(try JSONDecoder().decode(Line.self, from: Data(line.utf8)).type == "frame")
+            }
+        }
+    }
+
+    /// The log's name is that of the recording, of a segment, of another recording, of a link to one, or of
+    /// another file.
+    @Test func logNeverOverwritesARecordingOrAnotherFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, old) = (directory.file("out.mkv"), directory.file("old.dat"))
+            let text = try directory.write("theirs", to: "notes.txt")
+            let recording = directory.file("old.mkv")
+            _ = try await Self.record(20, into: recording, log: directory.file("old.jsonl"))
+            let bytes = try Data(contentsOf: URL(filePath: recording))
+            try bytes.write(to: URL(filePath: old))
+            let links = [directory.file("a.jsonl"), directory.file("b.jsonl")]
+            #expect(symlink("out.mkv", links[0]) == 0 && symlink("old.dat", links[1]) == 0)
+            let logs = [path, directory.file("out-00000.mkv"), recording, old, text] + links
+            for log in logs {
+                let error = await #expect(throws: PipelineError.self, "\(log)") {
+                    try await Self.record(20, into: path, log: log)
+                }
+                #expect(error?.message.contains("\"\(log)\"") == true)
+            }
+            // A recording whose file is still empty.
+            let claim = try ClaimedFile(directory.file("new.dat"), mustBeNew: true)
+            await #expect(throws: PipelineError.self) {
+                try await Self.record(20, into: path, log: directory.file("new.dat"))
+            }
+            claim?.unlock()
+            #expect(try Data(contentsOf: URL(filePath: recording)) == bytes)
+            #expect(try Data(contentsOf: URL(filePath: old)) == bytes)
+            #expect(try String(contentsOfFile: text, encoding: .utf8) == "theirs")
+            #expect(!FileManager.default.fileExists(atPath: path))
         }
     }
 

@@ -40,6 +40,7 @@ final class Diary: Sendable {
         case .streamMissing(let stream): name = "streamMissing:\(stream)"
         case .diskNearlyFull: name = "diskNearlyFull"
         case .stalled: name = "stalled"
+        case .warning(let error): name = "warning:\(error.code)"
         case .failed(let error): name = "failed:\(error.code)"
         case .finished: name = "finished"
         }
