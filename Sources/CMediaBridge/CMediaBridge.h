@@ -583,4 +583,12 @@ static inline void mb_on_notify(gpointer object, const gchar *signal, MBNotifyHa
     g_signal_connect_data(object, signal, G_CALLBACK(handler), context, destroy, (GConnectFlags)0);
 }
 
+// Emits an rtspsrc's action signal `get-parameter`, which queues a request. The answer is ignored. Reason: variadic.
+static inline void mb_request_parameter(GstElement *element, const gchar *name) {
+    gboolean is_queued = FALSE;
+    GstPromise *answer = gst_promise_new();
+    g_signal_emit_by_name(element, "get-parameter", name, NULL, answer, &is_queued);
+    gst_promise_unref(answer);
+}
+
 #endif

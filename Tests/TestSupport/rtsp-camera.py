@@ -2,7 +2,7 @@
 """A camera on the network: rtsp-camera.py PORT STRING
 
 Serves a gst-launch string, whose payloader has the name pay0, to any number of clients at
-rtsp://127.0.0.1:PORT/camera, from one encoding.
+rtsp://127.0.0.1:PORT/camera, from one encoding. Prints each GET_PARAMETER request that it gets.
 """
 import sys
 
@@ -18,6 +18,10 @@ factory = GstRtspServer.RTSPMediaFactory()
 factory.set_launch(f"( {string} )")
 factory.set_shared(True)
 server = GstRtspServer.RTSPServer(address="127.0.0.1", service=port)
+server.connect(
+    "client-connected",
+    lambda _, client: client.connect(
+        "get-parameter-request", lambda *_: print("GET_PARAMETER", flush=True)))
 server.get_mount_points().add_factory("/camera", factory)
 if not server.attach(None):
     sys.exit(f"port {port} is taken")

@@ -149,7 +149,7 @@ package final class AppSink: Sendable {
     package func forwardAllocationQueries(to source: AppSource) {
         guard let pad = element.pad("sink"), let other = source.element.pad("src") else { return }
         let gate = source.queries
-        PadFunctions.of(pad).answerQueries(of: GST_QUERY_ALLOCATION) { query in
+        PadFunctions.of(pad).answerQueries(of: GST_QUERY_ALLOCATION) { query, _ in
             var caps: UnsafeMutablePointer<GstCaps>?
             gst_query_parse_allocation(query, &caps, nil)
             guard let caps else { return false }
@@ -169,7 +169,7 @@ package final class AppSink: Sendable {
     ///   runs on the thread of the querying element and must not block.
     package func answerCapsQueries(_ answer: @escaping @Sendable (Caps?) -> Caps?) {
         guard let pad = element.pad("sink") else { return }
-        PadFunctions.of(pad).answerQueries(of: GST_QUERY_CAPS) { query in
+        PadFunctions.of(pad).answerQueries(of: GST_QUERY_CAPS) { query, _ in
             var filter: UnsafeMutablePointer<GstCaps>?
             gst_query_parse_caps(query, &filter)
             guard let answer = answer(filter.map { Caps(retaining: $0) }) else { return false }
@@ -186,6 +186,11 @@ package final class AppSink: Sendable {
         guard let pad = element.pad("sink") else { return false }
         let event = gst_video_event_new_upstream_force_key_unit(ClockTime.none, 1, 0)
         return gst_pad_push_event(pad.pointer, event) != 0
+    }
+
+    /// Whether the stream comes out of RTP packets.
+    package var isReceived: Bool {
+        upstream.contains { $0.klass.contains("Depayloader") || $0.factoryName == "rtspsrc" }
     }
 
     /// The elements upstream of the sink, the nearest first, as far as each passes on one stream.

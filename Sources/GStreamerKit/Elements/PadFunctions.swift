@@ -2,7 +2,7 @@ internal import CMediaBridge
 internal import Dispatch
 internal import Synchronization
 
-/// The event and query functions of an element's sink pad, with callbacks in front of them.
+/// The event and query functions of an element's pad, with callbacks in front of them.
 ///
 /// A probe could do the same, but a pad visits all of its probes for every buffer, including probes
 /// for events and queries. These functions add no cost per buffer.
@@ -13,7 +13,10 @@ final class PadFunctions: @unchecked Sendable {
         var events: [(UnsafeMutablePointer<GstEvent>) -> Void] = []
         var answers: [(type: GstQueryType, body: QueryAnswer)] = []
     }
-    typealias QueryAnswer = @Sendable (UnsafeMutablePointer<GstQuery>) -> Bool
+    typealias QueryAnswer =
+        @Sendable (
+            _ query: UnsafeMutablePointer<GstQuery>, _ pad: UnsafeMutablePointer<GstPad>
+        ) -> Bool
 
     private let callbacks = Mutex(Callbacks())
     private let elementsEvent: GstPadEventFunction?
@@ -28,8 +31,8 @@ final class PadFunctions: @unchecked Sendable {
     }
 
     /// Returns the functions of `pad`, and installs them first if they are not there. The element
-    /// must not set others later: appsink does not. Call it before data flows, and from one thread
-    /// at a time.
+    /// must not set others later: appsink and depayloaders do not. Call it before data flows, and from
+    /// one thread at a time.
     static func of(_ pad: Pad) -> PadFunctions {
         if let installed = installed(on: pad.pointer) { return installed }
         let functions = PadFunctions(
@@ -83,7 +86,7 @@ final class PadFunctions: @unchecked Sendable {
     ) -> gboolean {
         let type = query.pointee.type
         for answer in callbacks.withLock({ $0.answers }) where answer.type == type {
-            if answer.body(query) { return 1 }
+            if answer.body(query, pad) { return 1 }
         }
         guard let elementsQuery else { return gst_pad_query_default(pad, parent, query) }
         return elementsQuery(pad, parent, query)

@@ -29,6 +29,10 @@ final class Capture: Sendable {
         var isLeaving = false
     }
     private let course = Mutex(Course())
+    /// Keeps the sessions with RTSP servers.
+    private let sessions = Mutex<Heartbeat?>(nil)
+    /// Less than half of the shortest timeout in use; usual are 60 s.
+    private static let sessionInterval = Duration.seconds(4)
 
     /// Whether the capture was set to PLAYING and has not been ended since.
     var isUp: Bool {
@@ -90,6 +94,7 @@ final class Capture: Sendable {
         self.pipeline = pipeline
         timedByArrival = pipeline.timeArrivals()
         pipeline.noteCaptureTimes()
+        pipeline.preferByteStreams()
         isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
         branches = bridged.branches.compactMap { element, name in
@@ -116,6 +121,12 @@ final class Capture: Sendable {
         for branch in branches {
             branch.connect(onFirstSample: { [weak self] in self?.firstSample(of: $0) })
         }
+        guard text.contains("rtsp") else { return }
+        let queue = SerialQueue(label: "mediabridge.capture.sessions")
+        let heartbeat = Heartbeat(every: Self.sessionInterval, on: queue) { [weak self] in
+            if self?.isUp == true { self?.pipeline.keepSessions() }
+        }
+        sessions.withLock { $0 = heartbeat }
     }
 
     deinit { branches.forEach { $0.sever() } }

@@ -37,6 +37,8 @@ final class SampleTranslation: Sendable {
     private let liveness = Atomic<Bool>(false)
     /// Whether ``begin(_:)`` was called in this run.
     private let hasBegun = Atomic<Bool>(false)
+    /// Whether encoded media without a presentation time has no time.
+    private let ignoresDecodingTimes = Atomic<Bool>(false)
     /// Whether raw audio is delivered as frames.
     private let isForAudioFrames = Atomic<Bool>(false)
 
@@ -60,6 +62,7 @@ final class SampleTranslation: Sendable {
     /// can be pulled from here on.
     func begin(_ live: LiveTiming?) {
         stream.withLock { $0.live = live }
+        ignoresDecodingTimes.store(live != nil && sink.isReceived, ordering: .relaxed)
         liveness.store(live != nil, ordering: .releasing)
         hasBegun.store(true, ordering: .releasing)
     }
@@ -143,10 +146,12 @@ final class SampleTranslation: Sendable {
     }
 
     /// The time at which the sample is due. Parsers of elementary streams give encoded media only a
-    /// decoding time.
+    /// decoding time. Behind a receiver of RTP they estimate one for a picture whose presentation time is
+    /// that of the picture before it, and may be far ahead of the next picture.
     private func time(of sample: borrowing Sample) -> MediaTime? {
         if let running = sample.runningTime { return MediaTime(nanoseconds: running) }
-        guard let decoding = sample.decodingRunningTime,
+        guard !ignoresDecodingTimes.load(ordering: .relaxed),
+            let decoding = sample.decodingRunningTime,
             stream.withLock({ $0.caps?.isRaw }) == false
         else { return nil }
         return MediaTime(nanoseconds: decoding)

@@ -60,6 +60,27 @@ struct CameraRestartTests {
                 + "aggregate-mode=zero-latency")
     }
 
+    @Test(arguments: [
+        "rtspsrc protocols=tcp location=%@ ! rtph264depay ! h264parse",
+        "uridecodebin uri=%@ ! videoconvert",
+    ])
+    func keepsTheSessionWithACamera(capture: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            let camera = try await Self.camera(port: port, keeping: directory.file("camera.h264"))
+            let url = RTSPCamera.url(port: port).replacingOccurrences(of: "rtsp:", with: "rtspt:")
+            let bridge = try Bridge(
+                BridgePlan(
+                    capture: capture.replacingOccurrences(of: "%@", with: url),
+                    outputs: ["fakesink"]))
+            async let ended = bridge.run()
+            try await camera.process.waitForOutput("GET_PARAMETER\nGET_PARAMETER")
+            bridge.stop()
+            #expect(await ended.failures.isEmpty)
+            try await camera.kill()
+        }
+    }
+
     @Test func recordsACameraThatIsKilledTwiceWithoutEncoding() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()

@@ -1,0 +1,67 @@
+internal import CMediaBridge
+
+// What receivers of RTP do differently in a capture than by themselves.
+
+extension Pipeline {
+    /// Makes depayloaders of H.264 and H.265 deliver byte streams to parsers, at any depth, for as long
+    /// as the pipeline lives. Call it before data flows.
+    ///
+    /// By themselves they deliver parameter sets in the caps only. Each change of these, even a harmless
+    /// one, is then a change of the caps, and with equal RTP timestamps these apply to the wrong
+    /// pictures. In a byte stream, parameter sets are where the sender put them.
+    package func preferByteStreams() {
+        for element in elements { element.preferByteStream() }
+        mb_on_deep_element_added(
+            bin,
+            { _, _, element, context in
+                guard let element else { return }
+                SignalListener<Element>.call(context, Element(retaining: element))
+            }, SignalListener<Element>.context { $0.preferByteStream() }, SignalRelease.function)
+    }
+
+    /// Sends a request to the server of each rtspsrc that plays, at any depth. Returns at once.
+    ///
+    /// GStreamer 1.22 and 1.26 send nothing over TCP, and the server ends the session after its timeout.
+    /// A server that does not know the parameter answers with an error, which has no effect.
+    package func keepSessions() {
+        for element in elements where element.factoryName == "rtspsrc" {
+            let state = element.pointer.pointee
+            guard state.current_state == GST_STATE_PLAYING, element.bool("do-rtsp-keep-alive")
+            else { continue }
+            mb_request_parameter(element.pointer, "keep-alive")
+        }
+    }
+}
+
+extension Element {
+    private static let depayloaders = ["rtph264depay": "h264", "rtph265depay": "h265"]
+
+    fileprivate func preferByteStream() {
+        guard let codec = Self.depayloaders[factoryName], let pad = pad("src"),
+            let form = try? Caps("video/x-\(codec),stream-format=byte-stream,alignment=au")
+        else { return }
+        PadFunctions.of(pad).answerQueries(of: GST_QUERY_CAPS) { query, pad in
+            let pad = Pad(retaining: pad)
+            guard pad.caps == nil, let parsers = pad.parsersBehind, !parsers.isEmpty,
+                pad.peerCaps(of: form)?.isEmpty == false
+            else { return false }
+            // Parameter sets of the session description come once, before the first picture.
+            for parser in parsers where parser.int("config-interval") == 0 {
+                parser.set("config-interval", "-1")
+            }
+            gst_query_set_caps_result(query, form.pointer)
+            return true
+        }
+    }
+}
+
+extension Pad {
+    /// The parsers that this source pad's stream reaches first; `nil` if it reaches something else.
+    fileprivate var parsersBehind: [Element]? {
+        guard let element = peer?.element else { return nil }
+        if element.klass.contains("Parser") { return [element] }
+        let next = element.sourcePads.map(\.parsersBehind)
+        guard !next.isEmpty, !next.contains(where: { $0 == nil }) else { return nil }
+        return next.compactMap(\.self).flatMap(\.self)
+    }
+}
