@@ -93,6 +93,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         /// The pixel format that the video encoder does not keep, and its replacement: `YUY2 as
         /// I420`.
         let converted: String?
+        /// What the audio encoder changes: `192000 Hz as 96000 Hz`.
+        let convertedAudio: String?
 
         init(
             _ report: BridgeReport, _ recordings: [RecorderReport],
@@ -109,6 +111,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                     .compactMapValues { $0 }.filter { $0.value.written > 0 }.mapValues(\.encoder)
             }
             converted = recordings.first?.video?.converted
+            convertedAudio = recordings.first?.audio?.converted
             captures = report.captures.mapValues { Counts($0) }
             outputs = report.outputs.mapValues { Counts($0) }
             seconds = report.seconds.inThousandths

@@ -15,6 +15,13 @@ public enum GStreamer {
     /// The version of the library, for example `GStreamer 1.22.0`.
     public static var version: String { String(adopting: gst_version_string()) ?? "GStreamer" }
 
+    /// Whether the library has at least this version.
+    package static func isAtLeast(_ major: Int, _ minor: Int, _ micro: Int) -> Bool {
+        var present: (guint, guint, guint, guint) = (0, 0, 0, 0)
+        gst_version(&present.0, &present.1, &present.2, &present.3)
+        return (Int(present.0), Int(present.1), Int(present.2)) >= (major, minor, micro)
+    }
+
     /// The default time limit for the teardown of released pipelines: 10 s, multiplied by the
     /// environment variable `MEDIABRIDGE_DEADLINE_FACTOR` if that is set.
     public static let teardownDeadline = Duration.seconds(10).asDefaultDeadline

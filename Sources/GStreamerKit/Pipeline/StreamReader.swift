@@ -65,6 +65,7 @@ package final class StreamReader: Sendable {
             pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
             pipeline.element(named: "streams")?.onSourcePad { $0.correct(fragments) }
         }
+        pipeline.element(named: Pad.adtsWriter)?.pad("sink")?.describeAACChannels()
         let appSinks = pipeline.appSinks
         sinks = streams.indices.compactMap { appSinks["units-\($0)"] }
         self.pipeline = pipeline

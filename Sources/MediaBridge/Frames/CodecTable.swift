@@ -233,7 +233,7 @@ extension AudioCodec: TabledCodec {
                     + "! capssetter caps=audio/mpeg,mpegversion=4 ! ",
                 // matroskademux 1.22 doubles the sample rate, which aacparse corrects only in raw units.
                 .ts: "aacparse ! audio/mpeg,stream-format=raw "
-                    + "! aacparse ! audio/mpeg,stream-format=adts ! ",
+                    + "! aacparse name=\(Pad.adtsWriter) ! audio/mpeg,stream-format=adts ! ",
             ]),
         CodecRow(
             codec: .mp3, mediaType: "audio/mpeg", fields: ",mpegversion=1,layer=3",

@@ -64,7 +64,7 @@ extension Recorder {
                 .invalidState, message: "the recording has no stream for this frame: \(frame())",
                 advice: "set Configuration.video or Configuration.audio")
         default:
-            throw progressState.failure
+            throw progressState.failure ?? tracks.values.lazy.compactMap(\.failure).first
                 ?? PipelineError(
                     cause == .noTime || cause == .backwards ? .noTime : .streamFailed,
                     message: "the recording dropped a frame (\(cause)): \(frame())")

@@ -109,7 +109,10 @@ extension AudioEncoderElement {
         case .opusenc: return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
         // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.
         case .flacenc: return "flacenc blocksize=1152"
-        case .voaacenc, .avenc_aac: return "\(rawValue) bitrate=\(bits)"
+        case .voaacenc: return "voaacenc bitrate=\(bits)"
+        // GStreamer's default forces mid/side coding in every band, where libavcodec's chooses: a tone of one
+        // channel is then heard in the other.
+        case .avenc_aac: return "avenc_aac aac-ms=false bitrate=\(bits)"
         }
     }
 

@@ -94,15 +94,12 @@ struct RecordingRecipe: Sendable {
             pipeline.converted = encoder.conversion(of: info)
             return pipeline
         case .audio(let encoder, let encoding):
-            let format = caps.soundFormat
-            let (rate, channels) = (format.rate ?? 0, format.channels ?? 0)
-            // Opus supports five sample rates, and its files state 48 kHz anyway.
-            let stored = encoder == .opusenc ? 48_000 : rate
-            let elements =
-                "audioconvert ! audioresample ! audio/x-raw,rate=\(stored),channels=\(channels) ! "
-                + "\(encoder.settings(encoding, channels: channels)) ! "
-            var pipeline = pipeline(of: kind, elements + form)
+            guard let info = AudioInfo(caps) else { throw .notRaw(caps, kind) }
+            let sound = try EncodedSound(info, for: encoder)
+            let settings = encoder.settings(encoding, channels: info.channels)
+            var pipeline = pipeline(of: kind, "\(sound.elements)\(settings) ! \(form)")
             pipeline.hiddenDelay = encoder.hiddenDelay
+            pipeline.converted = sound.converted
             return pipeline
         case nil:
             throw PipelineError(

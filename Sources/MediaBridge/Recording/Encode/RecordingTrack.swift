@@ -41,6 +41,8 @@ final class RecordingTrack: Sendable {
         var shift = MediaTime.zero
         /// Whether any frame was live; then the time that streams wait for each other is limited.
         var isLive = false
+        /// Why the latest format was refused; see ``failure``.
+        var failure: PipelineError?
         /// Whether an encoder could not be created.
         var hasFailed = false
         /// When the next file is due by the wall clock.
@@ -229,6 +231,7 @@ final class RecordingTrack: Sendable {
                 do throws(PipelineError) {
                     try change(&state, to: input)
                 } catch {
+                    state.failure = error
                     inbox.put(.failed(error))
                     return refuse(.badFormat)
                 }
@@ -346,6 +349,9 @@ final class RecordingTrack: Sendable {
 
     /// See ``RecorderReport/Track/converted``.
     var converted: String? { state.withLock { $0.converted } }
+
+    /// Why the track refused a format, before the writer has made the recording fail; `nil` if it did not.
+    var failure: PipelineError? { state.withLock { $0.failure } }
 
     /// Frames offered while the recorder accepted frames.
     var offered: Int { state.withLock { $0.offered } }

@@ -37,6 +37,7 @@ final class TrackEncoder: Sendable {
         self.branch = branch
         self.units = units
         units.configure(depth: 4, isPaced: false)
+        output.pipeline.element(named: Pad.adtsWriter)?.pad("sink")?.describeAACChannels()
         if let interval = recipe.keyFrameInterval.flatMap({ ClockTime($0) }) {
             branch.source.forceKeyFrames(every: interval)
         }

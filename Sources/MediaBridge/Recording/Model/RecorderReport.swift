@@ -51,7 +51,8 @@ public struct RecorderReport: Sendable {
         public var encoder: String
         /// What the encoder loses of the pictures, for example `YUY2 as I420`: half of the chroma lines; `nil` if
         /// it loses nothing. Pictures with more than 8 bits keep ten with x264enc and vp9enc, and all with FFV1;
-        /// others are stored with 8 bits and 4:2:0, which every player shows.
+        /// others are stored with 8 bits and 4:2:0, which every player shows. For audio: a lower sample rate, other
+        /// channel positions, or fewer bits of FLAC.
         public var converted: String?
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
         /// those handed over before the start.
