@@ -21,7 +21,8 @@ struct RecordCommand: AsyncParsableCommand {
             --segment by the clock.
 
             --keep, --keep-size, --keep-age and --keep-free delete the oldest files, including those of \
-            earlier recordings, but never the newest one, and no FILE beside which there is a FILE.keep.
+            earlier recordings, but never the newest one, and no FILE beside which there is a FILE.keep: \
+            such files do not count.
 
             With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
             Each time, the last <duration> is saved to a new numbered file. Without it, SIGUSR2 or Enter \

@@ -106,7 +106,8 @@ public struct RecordingSegments: Sendable {
     ///
     /// Whenever a file begins or is complete, the oldest files are removed until all limits are
     /// kept, those of earlier recordings with the same path included. A file `NAME` stays while
-    /// there is a file `NAME.keep` beside it. The newest file is never removed.
+    /// there is a file `NAME.keep` beside it, and does not count. The newest file is never removed. A file that
+    /// cannot be removed is reported once (``RecorderEvent/warning(_:)``), and does not count either.
     public struct Ring: Sendable {
         /// Maximum number of files; `nil` for no limit.
         public var files: Int?

@@ -48,31 +48,58 @@ package struct RecordingNames: Sendable {
     /// Returns the path of a file that begins now: with the date, or with the number after the
     /// highest one that exists.
     package func nextPath() -> String {
-        guard let dates else { return path(at: existing().last.map { $0.index + 1 } ?? 0) }
+        guard let dates else { return path(at: firstFreeIndex) }
         let time = dates.now()
         var index = 0
         while access(path(at: index, time), F_OK) == 0 { index += 1 }
         return path(at: index, time)
     }
 
+    /// A file of an earlier recording.
+    struct Existing {
+        let path: String
+        let bytes: Int
+        /// The number in its name; 0 with dates.
+        let index: Int
+    }
+
     /// Returns the files of earlier recordings, oldest first: with dates, in the order in which
-    /// they were last changed, otherwise in that of their numbers.
-    func existing() -> [(index: Int, path: String)] {
-        guard !isDated else {
-            return found(in: directory, Array(components.dropFirst(literalCount)))
-                .map { (FileSize.lastChange(of: $0) ?? 0, $0) }.sorted { $0 < $1 }
-                .map { (index: 0, path: $0.1) }
+    /// they were last changed, otherwise in that of their numbers. No symbolic link is followed.
+    func existing() -> [Existing] {
+        guard isDated else {
+            return numbers().sorted().compactMap { index in
+                let path = path(at: index)
+                return FileSize.of(path).map { Existing(path: path, bytes: $0, index: index) }
+            }
         }
+        let files = found(in: directory, Array(components.dropFirst(literalCount)))
+        return files.compactMap { path -> (changed: Int64, file: Existing)? in
+            guard let bytes = FileSize.of(path) else { return nil }
+            let file = Existing(path: path, bytes: bytes, index: 0)
+            return (FileSize.lastChange(of: path) ?? 0, file)
+        }.sorted { ($0.changed, $0.file.path) < ($1.changed, $1.file.path) }.map(\.file)
+    }
+
+    /// The number after the highest one of an existing file.
+    var firstFreeIndex: Int { numbers().max().map { $0 + 1 } ?? 0 }
+
+    /// Returns the numbers of the existing files.
+    private func numbers() -> [Int] {
         let (stem, ending) = Self.parts(of: components[components.count - 1])
-        return Self.list(directory).compactMap { name -> (index: Int, path: String)? in
-            guard name.hasPrefix("\(stem)-"), name.hasSuffix(ending) else { return nil }
-            let number = name.dropFirst(stem.count + 1).dropLast(ending.count)
-            guard let index = Int(number), (0..<Int.max).contains(index),
-                case let path = self.path(at: index),
-                path == name || path.hasSuffix("/\(name)")
-            else { return nil }
-            return (index, path)
-        }.sorted { $0.index < $1.index }
+        let start = "\(stem)-"
+        let length = strlen(start)
+        var numbers: [Int] = []
+        Self.forEachFile(in: directory) { name in
+            guard strncmp(name, start, length) == 0 else { return }
+            let digits = name + length
+            let count = strspn(digits, "0123456789")
+            // Numbers have five digits, or more without a zero in front. Larger ones do not fit.
+            guard (5...18).contains(count), count == 5 || digits[0] != CChar(UInt8(ascii: "0")),
+                strcmp(digits + count, ending) == 0
+            else { return }
+            numbers.append(strtol(digits, nil, 10))
+        }
+        return numbers
     }
 
     // MARK: Directories
@@ -109,29 +136,88 @@ package struct RecordingNames: Sendable {
         throw PipelineError(cannot: "create the directory \"\(directory)\"")
     }
 
-    /// Removes the directories of a removed file that dates named, if they are empty.
-    func removeEmptyDirectories(of path: String) {
-        guard isDated else { return }
-        var directory = DiskSpace.directory(of: path)
-        while directory != self.directory, directory.count > self.directory.count,
-            rmdir(directory) == 0
-        {
-            directory = DiskSpace.directory(of: directory)
+    /// What became of a file that was to be removed.
+    enum Removal {
+        case removed
+        /// It was not there any more.
+        case gone
+        /// Another recording is writing it.
+        case busy
+    }
+
+    /// Removes a file, and the directories that dates named if they are empty. Does not follow a symbolic link to
+    /// leave the recording's directory.
+    ///
+    /// - Throws: ``PipelineError`` if it cannot be removed.
+    func remove(_ path: String) throws(PipelineError) -> Removal {
+        let below = path.split(separator: "/").suffix(components.count - literalCount).map(
+            String.init)
+        guard let name = below.last else { return .gone }
+        var directories = [open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)]
+        defer { for directory in directories where directory >= 0 { close(directory) } }
+        for name in below.dropLast() where directories[0] >= 0 {
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            let next = openat(directories[0], name, flags)
+            guard next >= 0 || ![ENOTDIR, ELOOP].contains(errno) else {
+                throw PipelineError(
+                    .resourceFailed,
+                    message:
+                        "cannot remove \"\(path)\": a directory in its path is a symbolic link",
+                    advice: "remove such files yourself")
+            }
+            directories.insert(next, at: 0)
         }
+        guard directories[0] >= 0 else { return try Self.failure(path) }
+        // A recording holds a lock on the file that it writes.
+        let file = openat(directories[0], name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        if file >= 0, flock(file, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { return .busy }
+        guard unlinkat(directories[0], name, 0) == 0 else { return try Self.failure(path) }
+        for (name, above) in zip(below.dropLast().reversed(), directories.dropFirst()) {
+            guard unlinkat(above, name, AT_REMOVEDIR) == 0 else { break }
+        }
+        return .removed
+    }
+
+    private static func failure(_ path: String) throws(PipelineError) -> Removal {
+        guard errno != ENOENT else { return .gone }
+        throw PipelineError(
+            cannot: "remove \"\(path)\"", advice: "free space on the disk, or permit the removal")
     }
 
     /// Returns the files below a directory whose names the patterns describe.
     private func found(in directory: String, _ patterns: [String]) -> [String] {
         guard let pattern = patterns.first else { return [] }
         let isFile = patterns.count == 1
-        return Self.list(directory).filter { Self.matches($0, pattern, isFile: isFile) }.flatMap {
+        var names: [String] = []
+        Self.forEachFile(in: directory, isFile ? S_IFREG : S_IFDIR) { name in
+            let name = String(cString: name)
+            if Self.matches(name, pattern, isFile: isFile) { names.append(name) }
+        }
+        return names.flatMap {
             let path = directory == "." ? $0 : directory == "/" ? "/\($0)" : "\(directory)/\($0)"
             return isFile ? [path] : found(in: path, Array(patterns.dropFirst()))
         }
     }
 
-    private static func list(_ directory: String) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    /// Calls `body` with the name of each entry of a kind; symbolic links are of another kind.
+    private static func forEachFile(
+        in directory: String, _ kind: mode_t = S_IFREG, _ body: (UnsafePointer<CChar>) -> Void
+    ) {
+        guard let stream = opendir(directory) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            // `d_name` is longer than the field that Swift imports.
+            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+            let name = UnsafeRawPointer(entry).advanced(by: offset)
+                .assumingMemoryBound(to: CChar.self)
+            var type = mode_t(entry.pointee.d_type) << 12
+            var status = stat()
+            if type == 0, fstatat(dirfd(stream), name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
+                type = status.st_mode & S_IFMT
+            }
+            if type == kind { body(name) }
+        }
     }
 
     /// Returns whether a pattern describes a name, also with a number before the ending.

@@ -40,10 +40,14 @@ extension RecordingWriter {
         }
         if let failure { fail(failure) }
         tell(.fileFinished(report))
-        closing -= 1
         guardian.complete(file.index)
-        trimRing()
-        finishIfDone()
+        let isOver: @Sendable () -> Void = { [self] in
+            closing -= 1
+            finishIfDone()
+        }
+        guard let ring else { return isOver() }
+        ring.add(report, at: file.index)
+        ring.trim { [queue] in queue.async(isOver) }
     }
 
     func finishIfDone() {
@@ -99,7 +103,7 @@ extension RecordingWriter {
         }
     }
 
-    // MARK: The ring
+    // MARK: Protected files
 
     private func protect(_ path: String) {
         guard access("\(path).keep", F_OK) != 0 else { return }
@@ -113,66 +117,6 @@ extension RecordingWriter {
             message: "cannot create \"\(path).keep\", which protects a file with a mark: "
                 + systemErrorText(), advice: "copy \"\(path)\" before the ring removes it")
         if progress.fail(error) { tell(.failed(error)) }
-    }
-
-    /// Notes the files that an earlier recording left, and where the numbers continue.
-    func findOlderFiles() {
-        guard fileIndex == 0, names.isNumbered || limits.segments?.keep != nil else { return }
-        let existing = names.existing()
-        if names.isNumbered { nameIndex = existing.last.map { $0.index + 1 } ?? 0 }
-        if limits.segments?.keep != nil { older = existing.map(\.path) }
-    }
-
-    /// Removes the oldest files until all limits are kept.
-    func trimRing() {
-        guard let keep = limits.segments?.keep else { return }
-        while isBeyond(keep), removeOldest() {}
-    }
-
-    private func isBeyond(_ keep: RecordingSegments.Ring) -> Bool {
-        let (files, current) = progress.update { ($0.files, $0.current) }
-        if let limit = keep.files, files.count + older.count + (current == nil ? 0 : 1) > limit {
-            return true
-        }
-        if let limit = keep.bytes {
-            let bytes = files.reduce(current?.byteCount ?? 0) { $0 + $1.bytes }
-            if older.reduce(bytes, { $0 + (FileSize.of($1) ?? 0) }) > limit { return true }
-        }
-        if let limit = keep.age, let oldest = oldestRemovable,
-            let changed = FileSize.lastChange(of: oldest),
-            timeline.wallClock.now() - changed > MediaTime(limit).nanoseconds
-        {
-            return true
-        }
-        guard let least = keep.free else { return false }
-        guardian.look()
-        return guardian.free < least
-    }
-
-    /// The oldest file that may be removed: not the newest, and none that is protected.
-    private var oldestRemovable: String? {
-        let (files, current) = progress.update { ($0.files.map(\.path), $0.current) }
-        let all = older + files
-        return (current == nil ? all.dropLast() : all[...]).first {
-            access("\($0).keep", F_OK) != 0
-        }
-    }
-
-    /// Removes the oldest file of a ring.
-    ///
-    /// - Returns: False if there is no ring, or nothing to remove.
-    func removeOldest() -> Bool {
-        guard limits.segments?.keep != nil, let path = oldestRemovable else { return false }
-        unlink(path)
-        names.removeEmptyDirectories(of: path)
-        if let place = older.firstIndex(of: path) { older.remove(at: place) }
-        progress.update {
-            $0.remove(path)
-            $0.removedFiles += 1
-        }
-        guardian.forget()
-        tell(.fileRemoved(path: path))
-        return true
     }
 }
 

@@ -35,8 +35,8 @@ final class RecordingWriter: @unchecked Sendable {
     var fileIndex = 0
     /// The number of names that were used, or belong to existing files.
     var nameIndex = 0
-    /// The files of a ring that an earlier recording left, oldest first.
-    var older: [String] = []
+    /// Removes old files; `nil` if all are kept.
+    let ring: RecordingRing?
     private var segment = SegmentLimit()
     private var wantsNewFile: RecorderEvent.Reason?
     /// Where ``Recorder/split()`` ends files.
@@ -89,6 +89,10 @@ final class RecordingWriter: @unchecked Sendable {
         interleaver = Interleaver(kinds)
         guardian = DiskGuard(
             directory: names.directory, container: container, reserve: limits.reserve)
+        ring = limits.segments?.keep.map {
+            RecordingRing(
+                $0, names: names, progress: progress, wallClock: timeline.wallClock, tell: tell)
+        }
         phase = .keeping
         preRoll = RecentUnits(
             length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0])
@@ -307,11 +311,17 @@ final class RecordingWriter: @unchecked Sendable {
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
-        findOlderFiles()
-        trimRing()
+        if fileIndex == 0 {
+            if names.isNumbered { nameIndex = names.firstFreeIndex }
+            ring?.findOlderFiles()
+        }
+        ring?.trim()
         do throws(PipelineError) {
             while guardian.isShort(of: 0) {
-                if removeOldest() { continue }
+                if ring?.removeOldest() == true {
+                    guardian.forget()
+                    continue
+                }
                 return giveUp(units, names.path(at: nameIndex, timeline.wallClock.now()))
             }
             let file = try RecordingFile(
@@ -363,8 +373,10 @@ final class RecordingWriter: @unchecked Sendable {
             let path = names.path(at: nameIndex, time)
             nameIndex += 1
             try names.createDirectory(of: path)
+            ring?.begin(path)
             let overwrites = isPlain && limits.whenExists == .overwrite
             if let file = try ClaimedFile(path, mustBeNew: !overwrites) { return file }
+            ring?.disown(path)
             if isPlain, limits.whenExists == .fail { throw .exists(path) }
         }
     }
@@ -468,10 +480,10 @@ extension RecordingWriter {
         segment.add(unit)
         guardian.add(unit)
         progress.update { $0.moved += 1 }
-        if guardian.isShort(of: unit.byteCount), !removeOldest() { end(guardian.free) }
-        if let least = limits.segments?.keep?.free, guardian.isFound(below: least), removeOldest() {
-            guardian.look()
+        if guardian.isShort(of: unit.byteCount) {
+            if ring?.removeOldest() == true { guardian.forget() } else { end(guardian.free) }
         }
+        if let least = limits.segments?.keep?.free, guardian.isFound(below: least) { ring?.trim() }
     }
 }
 
