@@ -13,7 +13,7 @@
 # make stress [TIMES=10] [FILTER=...]   Repeat the suite beside two busy processes.
 # make fuzz [SECONDS=30]        Fuzz strings, files, pushes, frames, repairs; run the properties.
 # make properties [CASES=2000 SEED=1]   Change captures in mid-stream. CASE="..." repeats one case.
-# make copied [COPIES=300 SEED=1]   Record media of random kinds.
+# make copied [COPIES=300 SEED=1]   Record media and files of random kinds.
 # make faults                   Break recordings, and print what survives.
 # make rtsp-cost [SECONDS=60]   Record an RTSP camera copied and encoded, and compare CPU and packets.
 # make wild [WILD=...]          Run gst-launch lines from public documentation, cut in two.
@@ -129,7 +129,8 @@ properties: packages-test
 COPIES := 300
 copied: packages-test
 	swift build --build-tests
-	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter 'everyKindOfMediaIsWhole|everySoundIsHeardAsItCame'
+	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- \
+	    --filter 'everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|recordsOrNamesEveryStreamOfAFile'
 
 # The style, and the folder structure.
 lint:

@@ -6,13 +6,15 @@ package import MediaBridge
 /// The options of all commands that run a bridge.
 struct BridgeOptions: ParsableArguments {
     @Option(
+        name: .customLong("capture"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Default: the pipeline \
-            file's capture; record without a file: the camera, the screen or a test pattern.
+            Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Repeatable with \
+            different names (e.g. video=v4l2src, audio=pulsesrc). Default: the pipeline file's capture; record \
+            without a file: the camera, the screen or a test pattern.
             """,
-            valueName: "string"))
-    var capture: String?
+            valueName: "[name=]string"))
+    var captures: [String] = []
 
     @Option(
         name: .customLong("output"), parsing: .unconditionalSingleValue,
@@ -84,6 +86,12 @@ struct BridgeOptions: ParsableArguments {
 
     func validate() throws {
         if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more") }
+        let names = captures.map { NamedArgument.split($0).name }
+        guard captures.count < 2 || Set(names.compactMap(\.self)).count == captures.count else {
+            throw ValidationError(
+                "Give each --capture a different name: --capture video=STRING --capture audio=STRING"
+            )
+        }
         for setting in settings where !setting.dropFirst().contains("=") {
             throw ValidationError("--set must be NAME=VALUE, not \"\(setting)\"")
         }
@@ -97,7 +105,7 @@ struct BridgeOptions: ParsableArguments {
     /// Checks the options that need a pipeline file.
     func check(hasFile: Bool) throws {
         guard !hasFile else { return }
-        if untrusted != nil, capture == nil {
+        if untrusted != nil, captures.isEmpty {
             throw ValidationError("--untrusted requires a pipeline file or --capture")
         }
         if !settings.isEmpty { throw ValidationError("--set requires a pipeline file") }
@@ -121,8 +129,11 @@ struct BridgeOptions: ParsableArguments {
             plan = try read.plan(setting: values)
             unused = read.unusedVariables.map(\.name)
         }
-        if let capture {
-            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: capture)]
+        if !captures.isEmpty {
+            plan.captures = captures.map { argument in
+                let (name, text) = NamedArgument.split(argument)
+                return BridgePlan.Named(name: name ?? BridgePlan.defaultCapture, text: text)
+            }
         }
         for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
         plan.untrusted = policy
@@ -284,18 +295,25 @@ package struct DurationArgument: ExpressibleByArgument {
     }
 }
 
-/// Parses `--output [NAME=]STRING`.
-package enum OutputArgument {
+/// Splits `[NAME=]STRING`.
+package enum NamedArgument {
     /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
     /// location=a` has one, `filesink location=a` has none.
+    package static func split(_ text: String) -> (name: String?, text: String) {
+        guard let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
+            text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+        else { return (nil, text) }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+}
+
+/// Parses `--output [NAME=]STRING`.
+package enum OutputArgument {
+    /// Returns the output with its name, or the next default name.
     package static func parse(_ text: String, among others: [BridgePlan.Named]) -> BridgePlan.Named
     {
-        if let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
-            text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
-        {
-            return BridgePlan.Named(
-                name: String(text[..<equals]), text: String(text[text.index(after: equals)...]))
-        }
+        let (name, text) = NamedArgument.split(text)
+        if let name { return BridgePlan.Named(name: name, text: text) }
         var index = 0
         while others.contains(where: { $0.name == BridgePlan.outputName(index) }) { index += 1 }
         return BridgePlan.Named(name: BridgePlan.outputName(index), text: text)

@@ -12,7 +12,8 @@ struct RecordCommand: AsyncParsableCommand {
             kill -9; 'gst-bridge repair' then restores its duration and index.
 
             If a capture has both video and audio, name its streams: appsink name=video, appsink \
-            name=audio. The outputs of a pipeline file run beside the recording. To record without them, \
+            name=audio. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
+            are recorded. The outputs of a pipeline file run beside the recording. To record without them, \
             give the file's capture string with --capture.
 
             --segment and --segment-size number the files: out-00000.mkv, out-00001.mkv and so on. With \

@@ -33,7 +33,9 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 
     /// Returns one line for each file of a recording, with its encoders.
     private func lines(_ recording: RecorderReport) -> [String] {
-        let tracks = [recording.video, recording.audio].compactMap { $0 }
+        let both = [recording.video, recording.audio].compactMap { $0 }
+        let written = both.filter { $0.written > 0 }
+        let tracks = written.isEmpty ? both : written
         let how = tracks.map {
             $0.encoder == "copy"
                 ? "\($0.codec) copied"

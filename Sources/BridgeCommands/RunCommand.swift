@@ -31,7 +31,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func validate() throws {
         try options.check(hasFile: file != nil)
-        guard file != nil || options.capture != nil else {
+        guard file != nil || !options.captures.isEmpty else {
             throw ValidationError("Give a pipeline file or --capture")
         }
     }

@@ -22,7 +22,7 @@ package final class Pad: @unchecked Sendable {
     }
 
     /// The name within its element, for example `sink_0`.
-    var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
+    package var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
     /// Whether it has a peer.
     package var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }

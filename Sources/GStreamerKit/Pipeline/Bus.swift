@@ -90,6 +90,9 @@ final class Bus: Sendable {
     /// Posts an error that no element posts. Thread: any.
     func post(_ error: PipelineError) { spread(.error(error)) }
 
+    /// Posts a warning that no element posts. Thread: any.
+    func post(warning: PipelineError) { spread(.warning(warning)) }
+
     private func take(_ message: UnsafeMutablePointer<GstMessage>) {
         if let value = translate(message) { spread(value) }
     }

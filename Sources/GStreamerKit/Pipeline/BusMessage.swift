@@ -168,7 +168,7 @@ extension Element {
 extension Pad {
     /// The media type of the current or possible caps, for example `video/x-h264`; empty if it is
     /// unknown.
-    fileprivate var mediaType: String {
+    package var mediaType: String {
         let type = currentOrPossibleCaps?.mediaType ?? ""
         return type == "ANY" ? "" : type
     }

@@ -124,7 +124,7 @@ final class LateLinks: Sendable {
         latePads?.appeared(pad)
         let name = pad.pointer.pointee.padtemplate?.pointee.name_template
         let template = name.map { String(cString: $0) } ?? ""
-        let mediaType = pad.currentOrPossibleCaps?.mediaType ?? ""
+        let mediaType = pad.mediaType
         if let receiver = pad.peer {
             links.withLock { links in
                 guard !links.contains(where: { $0.receiver.pointer == receiver.pointer }) else {

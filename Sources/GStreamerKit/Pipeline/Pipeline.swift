@@ -98,6 +98,9 @@ extension Pipeline {
         }
     }
 
+    /// Posts a warning that no element posts. Thread: any.
+    package func warn(_ warning: PipelineError) { bus.post(warning: warning) }
+
     /// Calls `listener` for every message, on the thread that posts it (usually a streaming
     /// thread): it must return at once. Stays registered for as long as the pipeline lives.
     package func onMessage(_ listener: @escaping @Sendable (BusMessage) -> Void) {

@@ -16,6 +16,14 @@ package struct OpenEnds: Sendable {
         package let kind: Kind?
         /// Byte offset in ``text``.
         let place: Int
+        /// The element, if its streams become known while data flows: `decodebin`, a demuxer. Otherwise `nil`.
+        package var late: LateElement?
+    }
+
+    /// An element whose pads appear while data flows.
+    package struct LateElement: Hashable, Sendable {
+        /// The name that the string gives it; `nil` if it gives none.
+        package let name: String?
     }
 
     /// The string, with one space between words.
@@ -68,7 +76,12 @@ package struct OpenEnds: Sendable {
                 ends.append(End(kind: kind(ofCaps: caps), place: length))
             } else if isOpen(node, in: chain, chains, .source) {
                 let kind = kind(of: chain.reversed(), .source)
-                ends.append(End(kind: kind, place: node.place.upperBound))
+                let pads = templates(of: node, .source)
+                let isLate = !pads.isEmpty && pads.allSatisfy { $0.presence == .sometimes }
+                ends.append(
+                    End(
+                        kind: kind, place: node.place.upperBound,
+                        late: kind == nil && isLate ? LateElement(name: node.name) : nil))
             }
         }
         return ends
@@ -197,6 +210,10 @@ package struct OpenEnds: Sendable {
         of nodes: some Sequence<PipelineChains.Node>, _ direction: ElementFactory.Direction
     ) -> Kind? {
         for node in nodes {
+            if let pad = node.pad {
+                if pad.hasPrefix("audio") { return .audio }
+                if pad.hasPrefix("video") { return .video }
+            }
             // Going backwards, the caps of a link come before its element; going forwards, after
             // it.
             if direction == .source, let caps = node.capsBehind { return kind(ofCaps: caps) }

@@ -273,6 +273,8 @@ struct PipelineChains {
         let factory: String?
         /// The name that the string gives to the element, or to which the reference refers.
         fileprivate(set) var name: String?
+        /// The pad that a reference names; `nil` if it names none.
+        fileprivate(set) var pad: String?
         /// Byte range in the text, including properties.
         fileprivate(set) var place: Range<Int>
         /// Caps in the link that follows the node; `nil` if there are none.
@@ -309,7 +311,11 @@ struct PipelineChains {
                 add(Node(factory: "", place: place))
             case .reference(let word):
                 guard let dot = word.firstIndex(of: "."), dot != word.startIndex else { return nil }
-                add(Node(factory: nil, name: String(word[..<dot]), place: place))
+                let pad = word[word.index(after: dot)...]
+                add(
+                    Node(
+                        factory: nil, name: String(word[..<dot]),
+                        pad: pad.isEmpty ? nil : String(pad), place: place))
             case .assignment(let word):
                 guard
                     changeLast({ node in

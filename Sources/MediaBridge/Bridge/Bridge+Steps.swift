@@ -5,6 +5,15 @@ extension Bridge {
     ///
     /// - Returns: Whether the bridge runs.
     func start() async -> Bool {
+        for stream in streams where !recordings.isEmpty && !stream.isTaken {
+            run.warn(
+                PipelineError(
+                    .wrongEnds,
+                    message: "the stream \"\(stream.name)\" is not recorded: a recording holds one "
+                        + "video and one audio stream",
+                    advice: "name the appsinks of those to record: appsink name=video, appsink "
+                        + "name=audio"))
+        }
         do throws(PipelineError) {
             // Captures are opened first: if an input is missing, no output file must be
             // overwritten.

@@ -44,11 +44,13 @@ public final class Bridge: Sendable {
         var restarts: [CaptureRestarts] = []
         let referred = Set(plan.outputs.flatMap { PipelineText($0.text).unknownBeginnings })
         let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
+        let splits = plan.captures.count == 1 && plan.recordsBothKinds
+        let required = Set(MediaKind.allCases.filter { plan.requires($0) }.map(\.rawValue))
         for named in plan.captures {
             let capture = try named.locating { text throws(PipelineError) in
                 try Capture(
                     text, depth: plan.captureConfiguration.depth, referred: referred,
-                    under: plan.captureConfiguration.untrusted)
+                    splits: splits, required: required, under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
             plan.feeds[named.name]?.attach(to: capture.pipeline)
@@ -205,7 +207,9 @@ public final class Bridge: Sendable {
     public var statistics: BridgeReport {
         var report = BridgeReport(
             captures: [:], outputs: [:], seconds: run.seconds, ended: nil, failures: [])
-        for stream in streams { report.captures[reportedName(of: stream)] = stream.counts }
+        for stream in streams where !stream.branch.isAbsent {
+            report.captures[reportedName(of: stream)] = stream.counts
+        }
         for output in outputs { report.outputs[output.name] = output.counts }
         for recording in recordings { report.outputs[recording.name] = recording.counts }
         for output in destinations { report.outputs[output.name] = output.counts }

@@ -1,3 +1,17 @@
+extension BridgePlan {
+    /// Whether a recording takes both video and audio.
+    var recordsBothKinds: Bool {
+        recordings.contains { $0.configuration.video != nil && $0.configuration.audio != nil }
+    }
+
+    /// Whether a recording names the codec of a stream, which must then exist.
+    func requires(_ kind: MediaKind) -> Bool {
+        recordings.contains {
+            (kind == .video ? $0.configuration.video?.asked : $0.configuration.audio?.asked) != nil
+        }
+    }
+}
+
 /// A recording of a bridge: the streams that it takes, and its counts.
 struct BridgeRecording: Sendable {
     let name: String

@@ -49,6 +49,9 @@ final class BridgeStream: CaptureReceiver {
         self.decoding.withLock { $0 = decoding }
     }
 
+    /// Whether an output or a recording takes it.
+    var isTaken: Bool { !takers.isEmpty }
+
     /// Begins to receive from the branch.
     func connect() { branch.push(to: decoding.withLock { $0 } ?? self) }
 
@@ -238,7 +241,7 @@ final class BridgeStream: CaptureReceiver {
 
     func branchEnded(losing loss: PipelineError?) {
         if loss == nil, restarts?.streamEnded() == true { return }
-        if let loss { run.note(loss) }
+        if let loss, !branch.isOptional { run.note(loss) }
         // A muxer that still waits for this stream would block all others. A file may end while the
         // run is being ended.
         let isRunOver = run.ending != nil

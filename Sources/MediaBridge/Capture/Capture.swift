@@ -83,12 +83,17 @@ final class Capture: Sendable {
     ///   - branch: Name of the branch if the string has only one and does not name it.
     ///   - referred: Names in the outputs that refer to elements of a capture: see
     ///     ``BridgedText/capture(_:branch:referred:)``.
+    ///   - splits: Whether the first video and the first audio of an element whose streams become known
+    ///     while data flows are captured.
+    ///   - required: Names of the branches that must exist nevertheless.
     ///   - policy: What the string may do; `nil` allows anything.
     init(
         _ text: String, depth: Int, branch: String = BridgedText.defaultBranch,
-        referred: Set<String> = [], under policy: UntrustedPolicy? = nil
+        referred: Set<String> = [], splits: Bool = false, required: Set<String> = [],
+        under policy: UntrustedPolicy? = nil
     ) throws(PipelineError) {
-        let bridged = try BridgedText.capture(text, branch: branch, referred: referred)
+        let bridged = try BridgedText.capture(
+            text, branch: branch, referred: referred, splits: splits)
         let pipeline = try bridged.parse(
             orExplain: "end the capture string in an element with a free source pad", under: policy)
         self.pipeline = pipeline
@@ -100,7 +105,8 @@ final class Capture: Sendable {
         branches = bridged.branches.compactMap { element, name in
             sinks[element].map {
                 CaptureBranch(
-                    name: name, sink: $0, depth: depth, isPaced: bridged.paced.contains(element))
+                    name: name, sink: $0, depth: depth, isPaced: bridged.paced.contains(element),
+                    isOptional: bridged.splitElement != nil && !required.contains(name))
             }
         }.sorted { a, b in
             (a.name == BridgedText.defaultBranch ? 0 : 1, a.name)
@@ -120,6 +126,9 @@ final class Capture: Sendable {
         pipeline.latePads.onComplete { [weak self] in self?.endUnfed() }
         for branch in branches {
             branch.connect(onFirstSample: { [weak self] in self?.firstSample(of: $0) })
+        }
+        bridged.splitElement.flatMap { pipeline.element(named: $0) }?.onSourcePad { [weak self] in
+            self?.assign($0)
         }
         guard text.contains("rtsp") else { return }
         let queue = SerialQueue(label: "mediabridge.capture.sessions")
@@ -154,6 +163,30 @@ final class Capture: Sendable {
         pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
         endUnfed()
     }
+
+    // MARK: Streams of a file
+
+    /// Gives a new stream to the branch of its kind. The first of each kind is captured.
+    private func assign(_ pad: Pad) {
+        let type = pad.mediaType
+        let isText = Self.textTypes.contains { type.hasPrefix($0) }
+        let kind = type.hasPrefix("audio/") ? BridgedText.audioBranch : BridgedText.defaultBranch
+        if !isText, let sink = branch(kind)?.sink.element.pad("sink"), pad.link(to: sink) { return }
+        pipeline.warn(
+            PipelineError(
+                .streamFailed, element: pad.element?.path,
+                message:
+                    "the stream \(pad.name) (\(type)) is not captured: only the first video and "
+                    + "the first audio are",
+                advice: "name the element, and select pads: d.\(pad.name) ! queue ! appsink name=…")
+        )
+    }
+
+    /// The beginnings of media types of subtitles and metadata.
+    private static let textTypes = [
+        "text/", "subpicture/", "subtitle/", "closedcaption/", "meta/", "application/x-ss",
+        "application/x-subtitle",
+    ]
 
     // MARK: Streams that never come
 

@@ -12,6 +12,8 @@ final class CaptureBranch: Sendable {
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
     private let isEndTold = Atomic<Bool>(false)
+    /// Whether the capture may have no such stream.
+    let isOptional: Bool
     /// Incremented by each reset, so that the end of one run is not reported in the next.
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
@@ -39,8 +41,9 @@ final class CaptureBranch: Sendable {
         if case .hold(let change) = before { change.signal() }
     }
 
-    init(name: String, sink: AppSink, depth: Int, isPaced: Bool) {
+    init(name: String, sink: AppSink, depth: Int, isPaced: Bool, isOptional: Bool = false) {
         self.name = name
+        self.isOptional = isOptional
         self.sink = sink
         queue = SerialQueue(label: "mediabridge.delivery.\(name)")
         translation = SampleTranslation(sink)
@@ -179,6 +182,9 @@ final class CaptureBranch: Sendable {
 
     /// Why the stream never came in this run; `nil` if it came or is still expected.
     var loss: PipelineError? { lost.withLock { $0 } }
+
+    /// Whether the capture has no such stream, and need not have one.
+    var isAbsent: Bool { isOptional && isEnded && arrivedSamples == 0 }
 
     /// Whether no more samples come out of the pipeline.
     var isEnded: Bool { hasEnded.load(ordering: .acquiring) }

@@ -19,6 +19,9 @@ struct BridgedText {
     /// stream; `nil` if there is none.
     private var adviceForReference: String?
 
+    /// The element whose first video and first audio the branches get; `nil` if the string links them.
+    private(set) var splitElement: String?
+
     /// Name of the video branch.
     static let defaultBranch = "video"
 
@@ -31,12 +34,24 @@ struct BridgedText {
     ///   - branch: Name of the branch if the string has only one and does not name it.
     ///   - referred: Names in the outputs that refer to elements of a capture. A string without an
     ///     open end ends at the element of that name.
+    ///   - splits: Whether a string with one end, whose streams become known while data flows, gets a
+    ///     branch for video and one for audio.
     static func capture(
-        _ text: String, branch: String = defaultBranch, referred: Set<String> = []
+        _ text: String, branch: String = defaultBranch, referred: Set<String> = [],
+        splits: Bool = false
     ) throws(PipelineError) -> BridgedText {
-        try BridgedText(text, branch, factory: "appsink") { text in
+        var splitElement: String?
+        var bridged = try BridgedText(text, branch, factory: "appsink") { text in
             let words = PipelineText(text)
             let open = OpenEnds.ofCapture(words)
+            if splits, open.ends.count == 1, let late = open.ends[0].late {
+                let name = late.name ?? "mediabridge-streams"
+                splitElement = name
+                let names = [defaultBranch, audioBranch]
+                let sinks = names.map { " appsink name=\($0)" }.joined()
+                let naming = late.name == nil ? " name=\(name)" : ""
+                return (open.completed(by: [naming + sinks]), names)
+            }
             let names = names(of: open.ends, branch)
             guard !open.ends.isEmpty else {
                 let end = words.elementNames.first(where: referred.contains).map { " \($0)." } ?? ""
@@ -44,6 +59,8 @@ struct BridgedText {
             }
             return (open.completed(by: names.map { " ! appsink name=\($0)" }), names)
         }
+        bridged.splitElement = splitElement
+        return bridged
     }
 
     /// Makes an output of a string. If it has no appsrc, one is added in front of each open end.
