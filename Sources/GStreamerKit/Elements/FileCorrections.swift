@@ -24,6 +24,36 @@ extension Pad {
         }
     }
 
+    /// Makes running time and stream time the time that the file states, before and after a seek.
+    ///
+    /// For `matroskademux`, which counts from the first block that it reads, and begins a new segment when
+    /// a block of another stream is earlier: the frames before and after that event would be apart.
+    package func keepTimestamps() {
+        addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
+            guard let event = gst_pad_probe_info_get_event(info),
+                event.pointee.type == GST_EVENT_SEGMENT
+            else { return GST_PAD_PROBE_OK }
+            Self.replaceSegment(event, info) {
+                ($0.start, $0.stop, $0.time, $0.base, $0.offset) = (0, .max, 0, 0, 0)
+            }
+            return GST_PAD_PROBE_OK
+        }
+    }
+
+    private static func replaceSegment(
+        _ event: UnsafeMutablePointer<GstEvent>, _ info: UnsafeMutablePointer<GstPadProbeInfo>,
+        _ change: (inout GstSegment) -> Void
+    ) {
+        var segment: UnsafePointer<GstSegment>?
+        gst_event_parse_segment(event, &segment)
+        guard var changed = segment?.pointee else { return }
+        change(&changed)
+        // The pad takes over whichever event the probe's info holds after the last probe;
+        // the replaced event has to be unreferenced here.
+        info.pointee.data = UnsafeMutableRawPointer(gst_event_new_segment(&changed))
+        gst_event_unref(event)
+    }
+
     private final class FirstFormat: Sendable {
         private let hasCaps = Atomic<Bool>(false)
         /// A gap at the beginning has its own segment, in front of the first buffer.
@@ -36,14 +66,7 @@ extension Pad {
             case GST_EVENT_CAPS: return !hasCaps.exchange(true, ordering: .relaxed)
             case GST_EVENT_SEGMENT:
                 guard !hasBuffer.load(ordering: .relaxed) else { return false }
-                var segment: UnsafePointer<GstSegment>?
-                gst_event_parse_segment(event, &segment)
-                guard var open = segment?.pointee else { return true }
-                open.stop = .max
-                // The pad takes over whichever event the probe's info holds after the last probe;
-                // the replaced event has to be unreferenced here.
-                info.pointee.data = UnsafeMutableRawPointer(gst_event_new_segment(&open))
-                gst_event_unref(event)
+                replaceSegment(event, info) { $0.stop = .max }
                 return true
             default: return true
             }

@@ -227,6 +227,15 @@ extension Pipeline {
         return ClockTime(nanoseconds: furthest)
     }
 
+    /// The time in the file of running time zero, if a demuxer's running times count from the first frame, as
+    /// matroskademux's do, while the file may state its end from zero.
+    package var startOfDemuxers: ClockTime {
+        let starts = elements.filter { $0.factoryName == "matroskademux" }.flatMap { demuxer in
+            demuxer.sourcePads.compactMap { $0.pointer.segment?.start }
+        }
+        return ClockTime(nanoseconds: starts.min().map { UInt64($0) } ?? 0)
+    }
+
     /// The current setting of the shared clock's time at running time zero.
     package var baseTime: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_element_get_base_time(element)))

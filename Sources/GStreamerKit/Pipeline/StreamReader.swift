@@ -26,12 +26,11 @@ package final class StreamReader: Sendable {
         package let caps: Caps
         package let presented, decoded: Int64?
 
-        /// - Parameter offset: See ``StreamReader/offset``.
-        fileprivate init?(_ sample: consuming Sample, isSought: Bool, offset: Int64) {
+        fileprivate init?(_ sample: consuming Sample, isSought: Bool) {
             guard let caps = sample.caps else { return nil }
             self.caps = caps
-            presented = sample.time(isSought) { $0.pts }.map { $0 + offset }
-            decoded = sample.time(isSought) { $0.dts }.map { $0 + offset }
+            presented = sample.time(isSought) { $0.pts }
+            decoded = sample.time(isSought) { $0.dts }
             guard let buffer = sample.takeBuffer() else { return nil }
             self.buffer = buffer
         }
@@ -41,9 +40,6 @@ package final class StreamReader: Sendable {
     private let sinks: [AppSink]
     private let pads: [String]
     private let isMatroska: Bool
-    /// The stream time of zero in the file, in nanoseconds: matroskademux counts from the first block that it
-    /// has read before a seek.
-    private let offset = Atomic<Int64>(0)
 
     /// How long the demuxer may take to find the first unit.
     private static let patience = Duration.seconds(10).asDefaultDeadline
@@ -71,6 +67,7 @@ package final class StreamReader: Sendable {
         self.pipeline = pipeline
         pads = streams.map(\.pad)
         isMatroska = demuxer == "matroskademux"
+        if isMatroska { pipeline.element(named: "streams")?.onSourcePad { $0.keepTimestamps() } }
     }
 
     /// Reads to the end, or until `take` wants no more of any stream. Cancelling the task ends it
@@ -91,35 +88,28 @@ package final class StreamReader: Sendable {
         _ take: @escaping @Sendable (Int, Unit) -> Bool
     ) async throws(PipelineError) {
         let isSought = start != nil
-        func dropPictures() {
-            guard let firstPicture else { return }
+        if let firstPicture {
             pipeline.element(named: "cut")?.pad("src")?
-                .dropBuffers(
-                    before: firstPicture - offset.load(ordering: .acquiring), isFileTime: isSought)
+                .dropBuffers(before: firstPicture, isFileTime: isSought)
         }
         for (index, sink) in sinks.enumerated() {
             sink.configure(depth: 1, isPaced: false)
             sink.element.pad("sink")?.onTags { onTags(index, $0) }
             sink.setHandlers(
-                onSample: { [weak sink, self] in
+                onSample: { [weak sink] in
                     guard let sample = sink?.tryPull(),
-                        let unit = Unit(
-                            sample, isSought: isSought, offset: offset.load(ordering: .acquiring))
+                        let unit = Unit(sample, isSought: isSought)
                     else { return true }
                     return take(index, unit)
                 }, onEnd: {})
         }
         defer { sinks.forEach { $0.removeHandlers() } }
-        if let start { try await seek(to: start, dropPictures) } else { dropPictures() }
+        if let start { try await seek(to: start) }
         try await pipeline.runToEnd()
     }
 
     /// The demuxer stops at its first unit, which the seek discards.
-    ///
-    /// - Parameter prepare: Called before the seek.
-    private func seek(
-        to time: ClockTime, _ prepare: () -> Void
-    ) async throws(PipelineError) {
+    private func seek(to time: ClockTime) async throws(PipelineError) {
         let begun = Latch()
         let blocks = sinks.compactMap { $0.element.pad("sink")?.block { begun.open() } }
         defer { blocks.forEach { $0.remove() } }
@@ -127,14 +117,15 @@ package final class StreamReader: Sendable {
         try await pipeline.setState(.paused)
         _ = await begun.wait(for: Self.patience)
         if let failure = pipeline.failure { throw failure }
+        var target = Int64(clamping: time.nanoseconds)
+        // matroskademux seeks to a time that counts from the first block. The pad still has the event of its
+        // own segment.
         let demuxer = pipeline.element(named: "streams")
         if isMatroska, let segment = pads.compactMap({ demuxer?.pad($0)?.pointer.segment }).first {
-            offset.store(Int64(segment.start) - Int64(segment.time), ordering: .releasing)
+            target -= Int64(segment.start) - Int64(segment.time)
         }
-        prepare()
-        let target = max(0, Int64(clamping: time.nanoseconds) - offset.load(ordering: .acquiring))
         // A file that cannot be sought is read from its beginning.
-        _ = await pipeline.seek(toKeyFrameAt: ClockTime(nanoseconds: UInt64(target)))
+        _ = await pipeline.seek(toKeyFrameAt: ClockTime(nanoseconds: UInt64(max(0, target))))
     }
 }
 

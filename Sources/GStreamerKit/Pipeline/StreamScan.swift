@@ -28,8 +28,8 @@ package final class StreamScan: Sendable {
         package let pad: String
         /// The media type, for example `video/x-h264`.
         package let mediaType: String
-        /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without
-        /// one.
+        /// The running time of each unit in nanoseconds, in file order; `nil` for a unit without one. In
+        /// Matroska, the time that the file states.
         package fileprivate(set) var times: [Int64?] = []
         /// The indexes of the units that are key frames.
         package fileprivate(set) var keys: [Int] = []
@@ -67,7 +67,10 @@ package final class StreamScan: Sendable {
         let tally = UnitCollector(parsers: parsers, fragments: fragments, limit: limit)
         self.pipeline = pipeline
         self.tally = tally
-        pipeline.element(named: "streams")?.onSourcePad { tally.appeared($0) }
+        pipeline.element(named: "streams")?.onSourcePad { pad in
+            if demuxer == "matroskademux" { pad.keepTimestamps() }
+            tally.appeared(pad)
+        }
     }
 
     /// The streams found so far, in the order in which the demuxer found them.

@@ -165,9 +165,12 @@ extension Bridge {
             guard let announced = capture.pipeline.queryDuration().map({ MediaTime($0) }) else {
                 continue
             }
-            let missing = announced - max(reached, MediaTime(read))
             // Streams of one file differ in length by a little.
-            guard missing > MediaTime(seconds: max(0.3, announced.seconds / 10)) else { continue }
+            let usual = MediaTime(seconds: max(0.3, announced.seconds / 10))
+            // Muxers state either when the file ends or how long it is.
+            let length = max(reached, MediaTime(read))
+            let end = length + MediaTime(capture.pipeline.startOfDemuxers)
+            guard announced - (end > announced + usual ? length : end) > usual else { continue }
             run.note(
                 PipelineError(
                     .streamFailed,

@@ -106,6 +106,71 @@ extension CommandTests {
             }
         }
 
+        /// Files of two seconds with a key frame each second, as ffmpeg segments them.
+        private func segments(
+            _ container: String, in directory: TemporaryDirectory
+        ) async throws -> [String] {
+            let whole = directory.file("whole.mkv")
+            try await CountedFilm.make(
+                whole, count: 180,
+                [
+                    "-c:v", "libx264", "-bf", "2", "-g", "30", "-sc_threshold", "0", "-c:a", "aac",
+                ])
+            try await CountedFilm.copy(
+                whole, ["-f", "segment", "-segment_time", "2", "-reset_timestamps", "1"],
+                to: directory.file("part%d.\(container)"))
+            return (0..<3).map { directory.file("part\($0).\(container)") }
+        }
+
+        @Test(arguments: ["mkv", "mp4", "ts"])
+        func continuesWithTheNextFileAfterTheLastGroup(container: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let paths = try await segments(container, in: directory)
+                for first in [45, 59, 60] {
+                    let output = directory.file("\(first).mkv")
+                    // 60 is the first picture of the second file: the clip begins after the last of the first.
+                    let report = try await clip(
+                        paths + ["--from", "\(first * 100 / 3 - 10)ms", output])
+                    #expect(
+                        try await CountedFilm.numbers(of: output) == Array(first..<180),
+                        "from \(first) of .\(container)")
+                    #expect(report["encoded"] as? Int == 60 - first)
+                }
+            }
+        }
+
+        @Test func refusesAClipWithoutAPicture() async throws {
+            try await withTemporaryDirectory { directory in
+                let paths = try await segments("mkv", in: directory)
+                let output = directory.file("out.mkv")
+                let ended = try await GstBridge.run(
+                    ["clip", "--exact", paths[2], "--from", "1995ms", output])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("there is no picture"), "\(ended.errors)")
+                #expect(!directory.contents.contains("out.mkv"))
+            }
+        }
+
+        /// ffmpeg begins such a file with the pictures, at 7 ms, and adds the sound from 0 ms on later.
+        @Test func copiesTheKeyFrameAtTheJunctionOnce() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("opus.mkv")
+                try await CountedFilm.make(
+                    path, count: 150, rate: 25,
+                    [
+                        "-c:v", "libx264", "-bf", "2", "-g", "32", "-sc_threshold", "0", "-c:a",
+                        "libopus",
+                    ])
+                for first in [16, 27, 31] {
+                    let output = directory.file("\(first).mkv")
+                    _ = try await clip([path, "--from", "\(first * 40 - 3)ms", output])
+                    #expect(
+                        try await CountedFilm.numbers(of: output) == Array(first..<150),
+                        "from \(first)")
+                }
+            }
+        }
+
         @Test func whatCannotBeEncodedAgainIsExplained() async throws {
             try await withTemporaryDirectory { directory in
                 let output = directory.file("out.mkv")

@@ -10,6 +10,8 @@ struct ClipPlan: Sendable {
     /// Descriptions of the others.
     private(set) var leftOut: [String] = []
     private var streams: [StreamReader.Stream] = []
+    /// How much later than the recording each stream begins, in nanoseconds.
+    private(set) var delays: [MediaKind: Int64] = [:]
 
     init(_ file: Recordings.File, into container: RecordingContainer) throws(PipelineError) {
         self.file = file
@@ -36,6 +38,7 @@ struct ClipPlan: Sendable {
             let own = container.between(pad.mediaType, isAAC: stream.codec == "aac")
             let elements = isSame && container != .ts ? nil : form
             kinds.append(kind)
+            delays[kind] = pad.start - file.start
             streams.append(
                 .init(pad: pad.name, elements: elements ?? own.map { "\($0) ! " } ?? ""))
         }
@@ -65,7 +68,8 @@ final class ClipCutter: Sendable {
         var place: Int64 = 0
         /// The time that the clip begins with.
         var began: Int64?
-        /// The time of the first picture that is copied; those before it are encoded again, or not wanted.
+        /// The time of the first picture of the recording that is copied; those before it are encoded again, or
+        /// not wanted.
         var copiedFrom = Int64.min
         /// While ``began`` is not known: the time of the last key frame, and the units from there on.
         var groupBegan: Int64?
@@ -74,8 +78,8 @@ final class ClipCutter: Sendable {
         /// Pictures at or after the end, which pictures before the end may refer to.
         var tail: [EncodedUnit] = []
         var isOver: Set<MediaKind> = []
-        /// The end of the leading stream's last unit.
-        var end: Int64 = 0
+        /// The end of each stream's last unit.
+        var ends: [MediaKind: Int64] = [:]
         var last: [MediaKind: Int64] = [:]
         /// The format of each stream: the last one that came, the first one, and the one that is written.
         var formats: [MediaKind: (last: Caps, first: Caps, written: Caps)] = [:]
@@ -95,6 +99,8 @@ final class ClipCutter: Sendable {
     /// How much a requested time may differ from that of a frame and still mean it: Matroska's
     /// precision.
     static let rounding: Int64 = 1_000_000
+    /// How far sound may overlap, so that pictures follow each other exactly.
+    private static let overlap: Int64 = 20_000_000
     /// The largest number of pictures that are stored before an earlier one.
     private static let reordering = 16
     /// The maximum size of what may follow the key frame before the beginning, in bytes.
@@ -117,6 +123,7 @@ final class ClipCutter: Sendable {
         state.withLock { state in
             (state.plan, state.place) = (plan, place)
             (state.isOver, state.last, state.tail) = ([], [:], [])
+            state.copiedFrom = .min
             guard state.began == nil else { return nil }
             if let exact { begin(exact, place - plan.file.start, &state) }
             guard from > place, plan.mayBeSought else { return nil }
@@ -130,8 +137,9 @@ final class ClipCutter: Sendable {
         state.formats[leader] = (exact.recorded, exact.recorded, exact.written)
         for unit in exact.units {
             guard let shown = unit.presented.map({ $0 + shift }) else { continue }
-            state.end = max(
-                state.end, shown + (unit.buffer.duration.map { MediaTime($0).nanoseconds } ?? 0))
+            state.ends[leader] = max(
+                state.ends[leader] ?? 0,
+                shown + (unit.buffer.duration.map { MediaTime($0).nanoseconds } ?? 0))
             state.given[leader, default: 0] += 1
             var buffer = unit.buffer.retained()
             if exact.delay > 0 {
@@ -155,7 +163,17 @@ final class ClipCutter: Sendable {
     var taken: Int { state.withLock { $0.taken } }
     var failure: PipelineError? { state.withLock { $0.failure } }
     var given: [MediaKind: Int] { state.withLock { $0.given } }
-    var end: Int64 { state.withLock { $0.end } }
+
+    /// Returns the first place at which a recording continues the one before it: its pictures follow without a
+    /// gap, and its sound does not overlap.
+    func placeBehind(_ plan: ClipPlan) -> Int64 {
+        let ends = state.withLock { $0.ends }
+        return plan.kinds.compactMap { kind in
+            ends[kind].map {
+                $0 - plan.delays[kind, default: 0] - (kind == leader ? 0 : Self.overlap)
+            }
+        }.max() ?? 0
+    }
 
     /// Takes a unit of the present recording.
     ///
@@ -215,11 +233,9 @@ final class ClipCutter: Sendable {
         else { return nil }
         state.last[kind] = said
         let shift = state.place - plan.file.start
-        if kind == leader {
-            let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
-            state.end = max(
-                state.end, said + shift + (lasts ?? last.map { max(0, said - $0) } ?? 0))
-        }
+        let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
+        state.ends[kind] = max(
+            state.ends[kind] ?? 0, said + shift + (lasts ?? last.map { max(0, said - $0) } ?? 0))
         return EncodedUnit(
             kind, unit.buffer.retained(), caps: caps,
             time: Self.time(min(unit.decoded ?? said, said) + shift),

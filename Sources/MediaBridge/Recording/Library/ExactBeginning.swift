@@ -13,7 +13,7 @@ struct ExactBeginning: Sendable {
     private(set) var recorded, written: Caps
 
     /// - Parameter range: The clip in the recording's own time, in nanoseconds.
-    /// - Returns: `nil` if the recording has a key frame at the beginning.
+    /// - Returns: `nil` if the recording has a key frame at the beginning, or no pictures.
     static func encode(
         _ plan: ClipPlan, _ range: Range<Int64>, in container: RecordingContainer
     ) async throws(PipelineError) -> Self? {
@@ -37,7 +37,7 @@ struct ExactBeginning: Sendable {
         try await result.encode(
             plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), isSought,
             in: container)
-        return result.units.isEmpty && next == nil ? nil : result
+        return result
     }
 
     private mutating func encode(

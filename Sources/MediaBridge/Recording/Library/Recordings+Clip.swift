@@ -196,7 +196,7 @@ extension Recordings {
                     place += plan.file.date - before.date
                     gaps.append(.nanoseconds(gap))
                 } else {
-                    place = max(place, cutter.end)
+                    place = max(place, cutter.placeBehind(plan))
                 }
             }
             let start = cutter.begin(plan, at: place, exact: index == 0 ? exact : nil)
@@ -208,6 +208,11 @@ extension Recordings {
                 try await Self.read(reader, from: start, cutter, progress)
             }
             if let failure = cutter.failure ?? progress.failure { throw failure }
+        }
+        if exact != nil, cutter.given[.video] == nil {
+            throw PipelineError(
+                .noFrames, message: "there is no picture in the time of the exact clip",
+                advice: "begin earlier, or make a clip that begins with a key frame")
         }
         return gaps
     }

@@ -65,8 +65,9 @@ public struct Recordings: Sendable {
 
         /// How to read it.
         let recorded: RecordedContainer
-        /// The names of the demuxer's pads, and GStreamer's media types, in the order of ``streams``.
-        let pads: [(name: String, mediaType: String)]
+        /// The names of the demuxer's pads, GStreamer's media types, and the times of the first units in the
+        /// file, in nanoseconds, in the order of ``streams``.
+        let pads: [(name: String, mediaType: String, start: Int64)]
         /// The time of the first unit in the file, in nanoseconds.
         let start: Int64
         /// ``began`` in nanoseconds since 1970.
@@ -179,12 +180,25 @@ extension Recordings.File {
         let first = try scan(Self.enough)
         let found = try await first.run().filter { !$0.times.isEmpty }
         try RecordedTracks.check(found, in: path)
-        let start = found.flatMap { $0.times.prefix(1) }.compactMap { $0 }.min() ?? 0
+        let starts = found.map { $0.times.compactMap { $0 }.min() }
+        let start = starts.compactMap { $0 }.min() ?? 0
         var end = first.duration.map { MediaTime($0).nanoseconds }
-        if container == .ts { end = end.map { $0 + start } }
-        if recorded.fragments != nil { end = (try? MovieFinish(path))??.end }
-        if recorded.isFinished == false, container == .mkv || container == .webm {
-            end = try MatroskaHeader.lastBlock(of: FileBytes(path))
+        switch container {
+        case .ts: end = end.map { $0 + start }
+        case .mp4:
+            if let fragments = recorded.fragments {
+                end = (try? MovieFinish(path))??.end.advanced(
+                    by: Int(fragments.delays.values.max() ?? 0))
+            }
+        case .mkv, .webm:
+            guard start > 0 || recorded.isFinished == false else { break }
+            let last = try MatroskaHeader.lastBlock(of: FileBytes(path))
+            if recorded.isFinished == false {
+                end = last
+            } else if let last, let length = end, last > length {
+                // Muxers state either when the file ends or how long it is.
+                end = length + start
+            }
         }
         if end == nil { end = RecordedTracks.end(of: try await scan(nil).run()).nanoseconds }
         let seconds = max(0, (end ?? start) - start)
@@ -196,7 +210,7 @@ extension Recordings.File {
             Self.isBeingWritten(path)
             ? .recording : recorded.isFinished.map { $0 ? .finished : .interrupted } ?? .unknown
         streams = found.map { Stream($0) }
-        pads = found.map { ($0.pad, $0.mediaType) }
+        pads = zip(found, starts).map { ($0.pad, $0.mediaType, $1 ?? start) }
         (self.path, self.container, self.recorded, self.start) = (path, container, recorded, start)
     }
 

@@ -51,8 +51,8 @@ extension RecordingContainer {
         guard let muxer = pipeline.element(named: "mux") else { return pipeline }
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
         if self == .mkv || self == .webm {
-            let end = RecordedTracks.end(of: streams)
-            MatroskaHeader.correct(muxer, created: recorded.created) { end }
+            let length = RecordedTracks.end(of: streams) - RecordedTracks.start(of: streams)
+            MatroskaHeader.correct(muxer, created: recorded.created) { length }
         }
         if self == .mp4 {
             let header = FragmentHeader(created: recorded.created)
@@ -148,9 +148,9 @@ enum RecordedTracks {
             throw difference(
                 "tracks of \(list(before)), the new file tracks of \(list(after))")
         }
-        // Transport streams may begin at any time, so only times relative to the first are
+        // Except for MPEG-4, a file may begin at any time, so only times relative to the first are
         // compared.
-        let shift = container == .ts ? (first(after) ?? 0) - (first(before) ?? 0) : 0
+        let shift = container == .mp4 ? 0 : (first(after) ?? 0) - (first(before) ?? 0)
         var rest = after
         for stream in before {
             // The order of the tracks may differ, so each is matched with its counterpart.
@@ -190,6 +190,11 @@ enum RecordedTracks {
             return last + (last - first)
         }
         return MediaTime(nanoseconds: ends.max() ?? 0)
+    }
+
+    /// Returns the time of the first unit.
+    static func start(of streams: [StreamScan.Stream]) -> MediaTime {
+        MediaTime(nanoseconds: first(streams) ?? 0)
     }
 
     private static func mismatch(
