@@ -13,7 +13,7 @@ struct ClipCommand: AsyncParsableCommand {
             selects the container: .mkv, .mp4, .webm or .ts.
 
             --from and --to are a time of the capture (14:03:20, 2026-11-27T14:03:20.5, \
-            2026-11-27T13:03:20Z) or a time from the beginning of the first recording (90s, 1m, 500ms).
+            2026-11-27T13:03:20Z) or a time from the beginning of the first recording (0, 90s, 1m, 500ms).
 
             Examples:
               gst-bridge clip recordings --from 14:03:20 --to 14:05:00 goal.mkv
@@ -73,8 +73,8 @@ struct ClipCommand: AsyncParsableCommand {
     /// - Throws: ``PipelineError`` for a text that is no time.
     private func time(_ text: String?, in recordings: Recordings) throws -> Date? {
         guard let text, let first = recordings.files.first else { return nil }
-        if let offset = DurationArgument(argument: text) {
-            return first.began + MediaTime(offset.value).seconds
+        if let offset = Duration(text: text, allowsZero: true) {
+            return first.began + MediaTime(offset).seconds
         }
         return try recordings.time(text, isUTC: utc)
     }

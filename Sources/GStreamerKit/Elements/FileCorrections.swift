@@ -40,6 +40,46 @@ extension Pad {
         }
     }
 
+    /// Shows a part of a track: frames before it get negative running times, and frames after it are dropped.
+    ///
+    /// - Parameters:
+    ///   - start: The beginning of the part in the track's time, in nanoseconds.
+    ///   - stop: Its end; the greatest number for the end of the track.
+    ///   - delay: When it is shown.
+    func show(from start: UInt64, to stop: UInt64, at delay: UInt64) {
+        addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, GST_PAD_PROBE_TYPE_BUFFER) { _, info in
+            guard info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER.rawValue == 0,
+                let event = gst_pad_probe_info_get_event(info)
+            else {
+                // Pictures that are decoded earlier may be referred to.
+                let decoded = gst_pad_probe_info_get_buffer(info)?.pointee.dts ?? .max
+                return decoded != .max && decoded >= stop
+                    ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
+            }
+            guard event.pointee.type == GST_EVENT_SEGMENT else { return GST_PAD_PROBE_OK }
+            Self.replaceSegment(event, info) {
+                $0.start = max($0.start, guint64(start))
+                $0.stop = guint64(stop)
+                $0.time = $0.start - guint64(start) + guint64(delay)
+                $0.base += guint64(delay)
+            }
+            return GST_PAD_PROBE_OK
+        }
+    }
+
+    /// Extends the segment of an encoded stream to its first frame, with the same running times: a sink drops
+    /// frames outside of the segment.
+    func takeHiddenFrames() {
+        addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
+            guard let event = gst_pad_probe_info_get_event(info),
+                event.pointee.type == GST_EVENT_SEGMENT,
+                Pad(retaining: pad).caps?.isRaw == false
+            else { return GST_PAD_PROBE_OK }
+            Self.replaceSegment(event, info) { ($0.start, $0.offset) = (0, $0.offset + $0.start) }
+            return GST_PAD_PROBE_OK
+        }
+    }
+
     private static func replaceSegment(
         _ event: UnsafeMutablePointer<GstEvent>, _ info: UnsafeMutablePointer<GstPadProbeInfo>,
         _ change: (inout GstSegment) -> Void

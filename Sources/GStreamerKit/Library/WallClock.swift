@@ -29,8 +29,24 @@ package struct WallClock: Sendable {
 
     /// Reads an ISO 8601 date with a time, in nanoseconds since 1970: `2026-11-27T14:03:20.5`, with
     /// or without an offset such as `+01:00`; `nil` for any other text.
-    package func time(of text: String) -> Int64? {
-        let place = timeZone
+    ///
+    /// - Returns: The times in order. Without an offset, a local time is there twice when summer time ends, and
+    ///   not at all when it begins.
+    package func times(of text: String) -> [Int64]? {
+        guard let inUTC = Self.time(of: text, in: g_time_zone_new_utc()),
+            let here = Self.time(of: text, in: timeZone)
+        else { return nil }
+        guard inUTC != here else { return [here] }
+        let day: Int64 = 86_400_000_000_000
+        let offsets = Set([inUTC - day, inUTC + day].map { secondsAheadOfUTC(at: $0) })
+        return offsets.compactMap { offset in
+            let time = inUTC - offset * 1_000_000_000
+            return secondsAheadOfUTC(at: time) == offset ? time : nil
+        }.sorted()
+    }
+
+    /// - Parameter place: The time zone of a text without an offset; its reference is taken over.
+    private static func time(of text: String, in place: OpaquePointer?) -> Int64? {
         defer { if let place { g_time_zone_unref(place) } }
         guard let date = g_date_time_new_from_iso8601(text, place) else { return nil }
         defer { g_date_time_unref(date) }

@@ -59,6 +59,7 @@ public final class Pipeline: Sendable {
         GStreamer.countAsLiving(handle.pointer)
         bus.attach(to: handle.pointer)
         for element in elements { LateLinks.watch(element, latePads) }
+        watchIndexes()
         dumpGraphs()
         if let refusal = Framebuffer.refusal(of: self) { throw refusal }
     }

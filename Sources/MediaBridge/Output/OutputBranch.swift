@@ -301,7 +301,8 @@ final class OutputBranch: Sendable {
         return stream.withLock { stream in
             guard stream.isOpen else { return stream.refuse(.closed) }
             if stream.offset == nil {
-                let offset = timeline.offset(first: time, live)
+                let isReferred = !caps.isRaw && !caps.isSound
+                let offset = timeline.offset(first: time, live, isReferred: isReferred)
                 stream.offset = offset
                 lead(&stream, by: time + offset < reordering ? Self.lead : .zero)
             }

@@ -31,15 +31,20 @@ final class OutputTimeline: Sendable {
     /// Returns the offset that a branch adds to running times. The first call, with the first
     /// buffer, decides the output's time zero.
     ///
+    /// - Parameter isReferred: Whether later buffers refer to this one, so that it is kept although its time is
+    ///   negative.
     /// - Returns: The offset. It is constant for the branch, because a capture's clock does not
     ///   move.
-    func offset(first time: MediaTime, _ live: LiveTiming?) -> MediaTime {
+    func offset(
+        first time: MediaTime, _ live: LiveTiming?, isReferred: Bool = false
+    ) -> MediaTime {
         let (zero, isFirst) = self.zero.withLock { zero -> (Zero, Bool) in
             guard case .undecided = zero else { return (zero, false) }
             if let live {
                 zero = .live(clockTime: live.clockOrigin + (startsWithCapture(time) ? .zero : time))
             } else {
-                zero = .offline(offset: origin == .firstFrame ? time : .zero)
+                let early = isReferred ? min(time, .zero) : .zero
+                zero = .offline(offset: origin == .firstFrame ? time : early)
             }
             return (zero, true)
         }

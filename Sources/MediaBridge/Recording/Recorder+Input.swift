@@ -34,17 +34,18 @@ extension Recorder {
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
-    ///   does not take this frame. Frames handed over during a pause, or before the start, are
-    ///   ignored.
+    ///   does not take this frame; ``PipelineError/Code/invalidState`` before the first ``start()``, if
+    ///   nothing is kept for a pre-roll or a replay. Frames handed over during a pause, or after
+    ///   ``stopAndRearm()``, are ignored.
     public func write(_ frame: VideoFrame) async throws {
         try await tracks[.video]?.untilRoom()
-        try check(consume(frame), "\(frame)")
+        try check(written: consume(frame), .video, "\(frame)")
     }
 
     /// Records an audio frame as ``write(_:)-(VideoFrame)`` records a picture.
     public func write(_ frame: AudioFrame) async throws {
         let disposition = await writes.value { [self] in consume(frame) }
-        try check(disposition, "\(frame)")
+        try check(written: disposition, .audio, "\(frame)")
     }
 
     /// The consumer for a video source. When the source ends, the video stream of the recording
@@ -53,6 +54,19 @@ extension Recorder {
 
     /// The consumer for an audio source; behaves as ``videoInput``.
     public var audioInput: any AudioFrameConsumer { RecordingInput(self, .audio) }
+
+    /// Does the same as ``check(_:_:)``, and refuses every frame before the first start.
+    private func check(
+        written disposition: FrameDisposition, _ kind: MediaKind, _ frame: @autoclosure () -> String
+    ) throws {
+        guard disposition == .notStarted, !wasStarted.load(ordering: .relaxed) else {
+            return try check(disposition, frame())
+        }
+        tracks[kind]?.countUnstarted()
+        throw PipelineError(
+            .invalidState, message: "this recorder was not started, and drops every frame",
+            advice: "call start() before write(_:)")
+    }
 
     private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
         guard case .dropped(let cause) = disposition else { return }
@@ -92,8 +106,9 @@ extension Recorder {
     /// disk is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
-    ///   does not take this unit; ``FrameError`` for a unit that is empty or larger than 8 MB. Units
-    ///   handed over during a pause, before the start, and before the first key unit are ignored.
+    ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
+    ///   or larger than 8 MB. Units handed over during a pause, after ``stopAndRearm()``, and before the first
+    ///   key unit are ignored.
     public func write(_ unit: EncodedVideoFrame) async throws {
         note(unit.rotation)
         try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
@@ -125,7 +140,7 @@ extension Recorder {
             throw error
         }
         try await track.untilRoom()
-        try check(consume(sample, of: kind), what)
+        try check(written: consume(sample, of: kind), kind, what)
     }
 }
 

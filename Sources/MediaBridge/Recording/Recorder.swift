@@ -45,6 +45,8 @@ public final class Recorder: Sendable {
     /// The rotation that the latest encoded video unit needs.
     let rotation = Mutex(VideoRotation.none)
     private let result = Latch()
+    /// Whether ``start()`` was called.
+    let wasStarted = Atomic(false)
 
     /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
@@ -200,14 +202,18 @@ public final class Recorder: Sendable {
                     .invalidState, message: "this recorder was already started",
                     advice: "create a recorder for each recording, or end one with stopAndRearm()")
         }
+        wasStarted.store(true, ordering: .relaxed)
+        // A pause that the recording before did not end.
+        timeline.resume()
         tracks.values.forEach { $0.open() }
         inbox.put(.start(at: tracks[writer.kinds[0]]?.last))
         watch.begin()
     }
 
     /// Pauses the recording from the next frame on. The time in the file does not advance during a
-    /// pause.
+    /// pause. Does nothing while it is not recording; a recording begins without a pause.
     public func pause() {
+        guard phase.withLock({ $0 }) == .recording else { return }
         timeline.pause()
         listeners.tell(.paused)
     }
@@ -243,7 +249,7 @@ public final class Recorder: Sendable {
         inbox.put(.split(after: last))
     }
 
-    private func requireRecording() throws(PipelineError) {
+    func requireRecording() throws(PipelineError) {
         if phase.withLock({ $0 }) != .recording { throw notRecording }
     }
 

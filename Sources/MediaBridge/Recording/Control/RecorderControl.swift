@@ -65,7 +65,9 @@ public final class RecorderControl: Sendable {
             try recorder.start()
         case .stop: return try await Array(recorder.stopAndRearm().files.suffix(1))
         case .split: try recorder.split()
-        case .pause: recorder.pause()
+        case .pause:
+            try recorder.requireRecording()
+            recorder.pause()
         case .resume: recorder.resume()
         case .mark: try recorder.mark(rest.isEmpty ? nextMark() : rest)
         case .replay: return try await replay(rest)
@@ -154,9 +156,13 @@ public final class RecorderControl: Sendable {
 extension Duration {
     /// Parses `10s`, `500ms`, `2m`, `1h` or `7d`; a number without a unit is in seconds. `nil` for
     /// anything else, and for a duration that is not positive.
-    package init?(text: String) {
+    ///
+    /// - Parameter allowsZero: Whether `0` and `0s` are durations, too.
+    package init?(text: String, allowsZero: Bool = false) {
         let number = text.prefix { $0.isNumber || $0 == "." }
-        guard let amount = Double(number), amount > 0, amount.isFinite else { return nil }
+        guard let amount = Double(number), amount > 0 || allowsZero, amount.isFinite else {
+            return nil
+        }
         let scale: Double
         switch text.dropFirst(number.count) {
         case "ms": scale = 0.001

@@ -377,6 +377,14 @@ extension RecordingTrack {
         try await state.withLock { $0.encoder }?.untilRoom()
     }
 
+    /// Counts a frame that was written to a recorder that was never started.
+    func countUnstarted() {
+        state.withLock { state in
+            state.offered += 1
+            state.drops[.notStarted] += 1
+        }
+    }
+
     /// Counts a unit whose bytes cannot be read.
     func refuseUnreadable() -> FrameDisposition {
         if let cause = state.withLock({ $0.offer() }) { return .dropped(cause) }

@@ -232,6 +232,15 @@ final class ClipCutter: Sendable {
             let caps = written(unit.caps, kind, plan, &state)
         else { return nil }
         state.last[kind] = said
+        if kind == .video, said < plan.file.start, state.place > 0 {
+            state.failure = PipelineError(
+                .streamFailed,
+                message:
+                    "\(plan.file.path) is shown from the middle of a group of pictures on, so a clip "
+                    + "can begin with it, but not continue with it",
+                advice: "a clip that ends before it, and another that begins with it")
+            return nil
+        }
         let shift = state.place - plan.file.start
         let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
         state.ends[kind] = max(

@@ -20,11 +20,15 @@ extension Recordings.File {
             /// The times in which units are missing.
             public var gaps: [Gap]
         }
-        /// A time without units: longer than five usual distances between two units, and than 100 ms.
+        /// A time without units: longer than five usual distances between two units, and than 100 ms; or a
+        /// stream's end more than a second before that of the recording.
+        ///
+        /// A receiver whose sender states another frame rate than it sends (`rtpjitterbuffer`) corrects its times
+        /// at regular distances. Such jumps are no gaps: nothing is missing in them.
         public struct Gap: Sendable {
             /// Time from the recording's first unit to the last unit before the gap.
             public var at: Duration
-            /// How much longer than usual the next unit is away.
+            /// How much longer than usual the next unit, or the recording's end, is away.
             public var length: Duration
         }
         /// The recording.
@@ -54,7 +58,7 @@ extension Recordings.File {
         for found in scan.streams where !found.times.isEmpty {
             guard let index = pads.firstIndex(where: { $0.name == found.pad }) else { continue }
             let stream = streams[index]
-            tracks.append(Inspection.Track(stream, found, from: start))
+            tracks.append(Inspection.Track(stream, found, from: start, to: start + length))
             damage += found.damage(of: stream.kind, from: start)
         }
         for (stream, pad) in zip(streams, pads)
@@ -76,7 +80,8 @@ extension Recordings.File {
 
 extension Recordings.File.Inspection.Track {
     fileprivate init(
-        _ stream: Recordings.File.Stream, _ found: StreamScan.Stream, from start: Int64
+        _ stream: Recordings.File.Stream, _ found: StreamScan.Stream, from start: Int64,
+        to end: Int64
     ) {
         let times = found.times.compactMap { $0 }.sorted()
         let keys = found.keys.compactMap { found.times[$0] }.sorted()
@@ -89,9 +94,45 @@ extension Recordings.File.Inspection.Track {
         }
         begins = .nanoseconds((times.first ?? start) - start)
         duration = .nanoseconds((times.last ?? 0) - (times.first ?? 0))
-        gaps = zip(times, steps).filter { $0.1 > max(5 * usual, 100_000_000) }.map {
-            .init(at: .nanoseconds($0.0 - start), length: .nanoseconds($0.1 - usual))
+        let jumps = steps.indices.filter { steps[$0] > max(5 * usual, 100_000_000) }
+        let corrections = Self.corrections(among: jumps, of: steps, usual)
+        gaps = jumps.filter { !corrections.contains($0) }.map {
+            .init(at: .nanoseconds(times[$0] - start), length: .nanoseconds(steps[$0] - usual))
         }
+        if let last = times.last, end - last - usual > 1_000_000_000 {
+            gaps.append(
+                .init(at: .nanoseconds(last - start), length: .nanoseconds(end - last - usual)))
+        }
+    }
+
+    /// Returns the jumps by which a receiver corrects times that run too slowly: three or more of about the
+    /// same length, each after about the same number of steps of exactly the usual length. Where frames are
+    /// missing at such distances, the jumps are a whole number of steps.
+    private static func corrections(
+        among jumps: [Int], of steps: [Int64], _ usual: Int64
+    ) -> Set<Int> {
+        let rounding: Int64 = 1_500_000
+        let exact = steps.count { abs($0 - usual) <= rounding }
+        guard jumps.count > 2, usual > 0, exact * 10 > (steps.count - jumps.count) * 9 else {
+            return []
+        }
+        let runs = zip(jumps.dropFirst(), jumps).map { $0 - $1 }
+        let (length, run) = (
+            jumps.map { steps[$0] }.sorted()[jumps.count / 2], runs.sorted()[runs.count / 2]
+        )
+        func isAlike(_ value: Int64, _ other: Int64) -> Bool {
+            abs(value - other) * 10 <= other * 3
+        }
+        let alike = jumps.indices.filter { index in
+            let near = [index - 1, index].filter { runs.indices.contains($0) }
+            return isAlike(steps[jumps[index]], length)
+                && near.contains { isAlike(Int64(runs[$0]), Int64(run)) }
+        }.map { jumps[$0] }
+        let isLoss = alike.allSatisfy { jump in
+            let rest = steps[jump] % usual
+            return min(rest, usual - rest) <= rounding
+        }
+        return alike.count < 3 || isLoss ? [] : Set(alike)
     }
 }
 

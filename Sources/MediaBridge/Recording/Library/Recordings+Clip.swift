@@ -26,8 +26,9 @@ extension Recordings {
     /// - Parameters:
     ///   - text: The text.
     ///   - isUTC: Whether a text without an offset is in UTC. Default: local time.
-    /// - Throws: ``PipelineError`` for another text, and for one without a day if the recordings are from
-    ///   several days.
+    /// - Throws: ``PipelineError`` for another text; for one without a day if the recordings are from
+    ///   several days; and for one without an offset that the recordings contain twice, because summer time
+    ///   ends, or that is skipped, because it begins.
     public func time(_ text: String, isUTC: Bool = false) throws(PipelineError) -> Date {
         let clock = WallClock(zone: isUTC ? "UTC" : nil)
         var whole = text.split(separator: ":").count == 2 ? "\(text):00" : text
@@ -44,10 +45,20 @@ extension Recordings {
             }
             whole = "\(first)T\(whole)"
         }
-        guard let time = clock.time(of: whole) else {
+        guard let times = clock.times(of: whole) else {
             throw PipelineError(
                 .badValue, message: "\"\(text)\" is not a time",
                 advice: "14:03:20, 2026-11-27T14:03:20 or, from the beginning, 90s")
+        }
+        let recorded = times.filter { time in files.contains { $0.date <= time && time <= $0.end } }
+        guard recorded.count < 2, let time = recorded.first ?? times.first else {
+            let texts = recorded.compactMap { clock.text(of: $0, format: "%Y-%m-%dT%H:%M:%S%:z") }
+            throw PipelineError(
+                .badValue,
+                message: texts.isEmpty
+                    ? "there is no \"\(text)\": local time skips it when summer time begins"
+                    : "\"\(text)\" is there twice, because summer time ends",
+                advice: texts.isEmpty ? "a time in UTC" : texts.joined(separator: " or "))
         }
         return Date(nanosecondsSince1970: time)
     }
@@ -104,7 +115,7 @@ extension Recordings {
             from: from - date, to: to - date, keepsPreSkip: keepsPreSkip, writer)
         do throws(PipelineError) {
             let exact =
-                isExact && leader == .video && from > date
+                isExact && leader == .video && from >= date
                 ? try await ExactBeginning.encode(
                     plans[0], from - date + plans[0].file.start..<to - date + plans[0].file.start,
                     in: container) : nil

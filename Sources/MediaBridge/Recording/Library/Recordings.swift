@@ -74,10 +74,13 @@ public struct Recordings: Sendable {
         var date: Int64
         var length: Int64 { MediaTime(duration).nanoseconds }
         var end: Int64 { date + length }
-        /// Whether reading may begin anywhere: transport streams and interrupted files have no index, and
-        /// qtdemux reads fragments from the first on.
+        /// Whether the file contains frames that are not shown, before the first one that is.
+        let hasHiddenFrames: Bool
+        /// Whether reading may begin anywhere: transport streams and interrupted files have no index,
+        /// qtdemux reads fragments from the first on, and hidden frames have no time in the file.
         var isIndexed: Bool {
-            container != .ts && recorded.fragments == nil && recorded.isFinished != false
+            !hasHiddenFrames && container != .ts && recorded.fragments == nil
+                && recorded.isFinished != false
         }
     }
 
@@ -180,7 +183,8 @@ extension Recordings.File {
         let first = try scan(Self.enough)
         let found = try await first.run().filter { !$0.times.isEmpty }
         try RecordedTracks.check(found, in: path)
-        let starts = found.map { $0.times.compactMap { $0 }.min() }
+        let starts = found.map { $0.times.compactMap { $0 }.filter { $0 >= 0 }.min() }
+        hasHiddenFrames = found.contains { $0.isPicture && $0.times.contains { $0 ?? 0 < 0 } }
         let start = starts.compactMap { $0 }.min() ?? 0
         var end = first.duration.map { MediaTime($0).nanoseconds }
         switch container {
