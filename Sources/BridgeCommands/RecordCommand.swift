@@ -232,6 +232,7 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = self.configuration
         let path = paths[paths.count - 1]
+        try FileSize.requireUsableName(path)
         let requests = await RecordingRequests(savesReplays: replay != nil)
         try await options.run(file: paths.count == 2 ? paths[0] : nil, requests: requests) { plan in
             for path in [path, timestamps].compactMap(\.self) {

@@ -62,6 +62,7 @@ struct SnapshotCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try FileSize.requireUsableName(picture)
         if !overwrite { try FileSize.requireNone(at: picture) }
         let frame =
             if let sheet { try await contactSheet(sheet) } else { try await frameOfCapture() }

@@ -21,6 +21,18 @@ package enum FileSize {
         if of(path) != nil { throw .exists(path) }
     }
 
+    /// Throws if the path of a file to be written has line breaks or control characters, which a
+    /// pipeline string cannot contain.
+    package static func requireUsableName(_ path: String) throws(PipelineError) {
+        guard path.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) else {
+            return
+        }
+        throw PipelineError(
+            .badValue,
+            message: "a path with line breaks or control characters: \(path.debugDescription)",
+            advice: "another name")
+    }
+
     /// Throws if this process reads the file, which is to be overwritten.
     static func requireUnread(_ path: String) throws(PipelineError) {
         var (file, other) = (stat(), stat())

@@ -13,8 +13,10 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
 
     /// Chooses the container by the extension of `path`.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other extension.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for any other extension, and for
+    ///   a path with line breaks or control characters.
     public init(path: String) throws(PipelineError) {
+        try FileSize.requireUsableName(path)
         let ending = path.split(separator: "/").last?.split(separator: ".").last ?? ""
         guard path.contains("."), let known = Self(rawValue: ending.lowercased()) else {
             throw PipelineError(

@@ -12,6 +12,7 @@ extension VideoFrame {
                 .badValue, message: "not the name of a picture file: \(path)",
                 advice: "a name that ends in .png or .jpg")
         }
+        try FileSize.requireUsableName(path)
         let draft = try FileDraft(writing: path, overwrites: true)
         defer { draft?.discard() }
         let location = draft?.claim.location ?? path

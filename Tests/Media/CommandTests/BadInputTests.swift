@@ -59,6 +59,27 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["a\nb", "a\tb", "a\u{1}b", "a\u{7f}b"])
+        func refusesControlCharactersInANameBeforeAnythingIsCreated(name: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let recording = try await Clip().make(at: directory.file("in.mkv"))
+                let before = directory.contents
+                let file = directory.file(name)
+                let capture = ["--capture", "videotestsrc num-buffers=5"]
+                for arguments in [
+                    ["record"] + capture + ["\(file).mkv"],
+                    ["record"] + capture + ["\(file).mp4", "--segment", "1s"],
+                    ["snapshot"] + capture + ["\(file).png"],
+                    ["clip", recording, "\(file).webm"],
+                ] {
+                    let ended = try await GstBridge.run(arguments)
+                    #expect(ended.status == 1 && ended.errors.contains("control characters"))
+                    expectOneParagraph(ended)
+                    #expect(directory.contents == before, "\(arguments)")
+                }
+            }
+        }
+
         @Test func noArgumentsShowTheHelp() async throws {
             let ended = try await GstBridge.run([])
             #expect(ended.status == 0)

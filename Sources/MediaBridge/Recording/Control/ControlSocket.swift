@@ -42,7 +42,7 @@ package final class ControlSocket: Sendable {
                 message: "cannot create the socket \"\(path)\": "
                     + (error == EADDRINUSE
                         ? "another program uses it, or it is a file" : systemErrorText(error)),
-                advice: error == EADDRINUSE ? "another path" : nil)
+                advice: error == ENOENT ? "create the directory" : "another path")
         }
         var status = stat()
         lstat(path, &status)
@@ -127,8 +127,14 @@ package final class ControlSocket: Sendable {
     /// Sends a request to a socket.
     ///
     /// - Returns: The answer.
-    /// - Throws: ``PipelineError`` if nothing listens there, or does not answer within a minute.
+    /// - Throws: ``PipelineError`` if nothing listens there, or does not answer within a minute; if the
+    ///   request has more than one line.
     package static func ask(_ path: String, _ request: String) throws(PipelineError) -> String {
+        guard !request.utf8.contains(UInt8(ascii: "\n")) else {
+            throw PipelineError(
+                .badValue, message: "a request is one line: \(request.debugDescription)",
+                advice: "a name without line breaks")
+        }
         let client = try socket()
         defer { Glibc.close(client) }
         guard try withAddress(path, { connect(client, $0, $1) }) == 0 else {

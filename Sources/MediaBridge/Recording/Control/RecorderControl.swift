@@ -48,7 +48,10 @@ public final class RecorderControl: Sendable {
     @discardableResult
     public func perform(_ request: String) async throws(PipelineError) -> [RecorderReport.File] {
         let words = request.split(separator: " ")
-        let rest = words.dropFirst().joined(separator: " ")
+        // The spaces within it are kept.
+        let rest =
+            words.count > 1
+            ? String(request[words[1].startIndex..<words[words.count - 1].endIndex]) : ""
         guard let verb = words.first.flatMap({ Verb(rawValue: String($0)) }),
             rest.isEmpty || verb == .mark || verb == .replay
         else {

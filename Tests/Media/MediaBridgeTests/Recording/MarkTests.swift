@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["mkv", "webm", "mp4"])
+    func keepsALineBreakInAMark(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            let log = directory.file("log.jsonl")
+            let report = try await record(path, marks: [25: "first\nhalf"]) { $0.frameLog = log }
+            #expect(report.files[0].marks.map(\.name) == ["first\nhalf"])
+            #expect(try await Self.chapters(of: path).map(\.name) == ["first\nhalf"])
+            let lines = try String(contentsOfFile: log, encoding: .utf8)
+            #expect(lines.contains(#""name":"first\nhalf""#))
+        }
+    }
+
     @Test(arguments: ["mkv", "mp4"])
     func marksOfAnySizeAndNumberAreStored(ending: String) async throws {
         try await withTemporaryDirectory { directory in

@@ -30,6 +30,14 @@ import Testing
 
     private let frames = RecordedFrames()
 
+    /// The second line would be another request.
+    @Test func refusesARequestOfTwoLines() {
+        let error = #expect(throws: PipelineError.self) {
+            try ControlSocket.ask("/no/such/socket", "mark first\nstop")
+        }
+        #expect(error?.code == .badValue)
+    }
+
     @Test func requestsDoWhatTheRecorderDoes() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
