@@ -49,6 +49,13 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
+    /// Loads the muxer's plugin, ahead of the first file.
+    ///
+    /// - Throws: ``PipelineError`` if it is not installed.
+    func load() throws(PipelineError) {
+        _ = try Pipeline(parsing: "\(muxer(starts: [:])) ! filesink")
+    }
+
     /// Makes the audio carry the program clock reference (PCR) if it begins long before the video,
     /// which carries it otherwise: tsdemux 1.22 discards data from long before the first reference.
     private static func clockReference(_ starts: [MediaKind: MediaTime]) -> String {

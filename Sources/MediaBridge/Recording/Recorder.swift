@@ -48,7 +48,7 @@ public final class Recorder: Sendable {
     /// Whether ``start()`` was called.
     let wasStarted = Atomic(false)
 
-    /// Chooses the encoders; opens no file yet. With a pre-roll, frames are kept from here on.
+    /// Chooses the encoders and loads them and the muxer; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
     ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists`` decides what happens
@@ -95,6 +95,8 @@ public final class Recorder: Sendable {
             dates: configuration.dates == .none ? nil : wallClock)
         try names.check(length: configuration.segments?.length, at: wallClock.now())
         try Self.check(names, configuration)
+        for (kind, recipe) in recipes { try recipe.load(kind) }
+        try container.load()
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()

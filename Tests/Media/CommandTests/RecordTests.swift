@@ -53,6 +53,28 @@ extension CommandTests {
             }
         }
 
+        /// Loading the encoder with the first audio would delay the video: libav is large.
+        @Test func loadsTheEncodersBeforeMediaArrives() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run(
+                    [
+                        "record", "--capture",
+                        "videotestsrc num-buffers=5 \(Self.picture) "
+                            + "audiotestsrc num-buffers=0 ! appsink name=audio",
+                        directory.file("out.mp4"),
+                    ],
+                    environment: ["GST_DEBUG": "GST_PLUGIN_LOADING:4", "GST_DEBUG_NO_COLOR": "1"])
+                let lines = ended.errors.split(separator: "\n")
+                func loading(_ plugin: String) -> Int? {
+                    lines.firstIndex { $0.contains("\(plugin).so\" loaded") }
+                }
+                // No audio arrives, and the muxer was loaded before the first frame.
+                #expect(loading("libgstlibav") != nil, "\(ended.errors)")
+                let first = try #require(lines.firstIndex { $0.contains("recording ") })
+                #expect(loading("libgstisomp4").map { $0 < first } == true, "\(ended.errors)")
+            }
+        }
+
         @Test func aSignalSavesTheLastSecondsAndTheRunGoesOn() async throws {
             struct Replays: Decodable {
                 var replays: [Recorded.File]

@@ -72,6 +72,20 @@ struct RecordingRecipe: Sendable {
 
     // MARK: Pipelines
 
+    /// Loads the plugins of the encoder's pipeline. With the first frame it would be too late: a
+    /// large one such as libav takes long enough for a live capture to evict frames.
+    ///
+    /// - Throws: ``PipelineError`` if an element is not installed.
+    func load(_ kind: MediaKind) throws(PipelineError) {
+        guard encoder != nil else { return }
+        let usual =
+            switch kind {
+            case .video: "video/x-raw,format=I420,width=640,height=480,framerate=30/1"
+            case .audio: "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2"
+            }
+        _ = try Pipeline(parsing: try pipeline(for: try Caps(usual), rotation: .none, kind).text)
+    }
+
     /// Returns the pipeline for a raw stream.
     ///
     /// - Parameters:
