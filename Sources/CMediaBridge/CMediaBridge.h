@@ -71,6 +71,13 @@ static inline GstBuffer *mb_pad_probe_own_buffer(GstPadProbeInfo *info) {
 }
 
 // Reason: macro (gst_pad_set_chain_function and gst_pad_set_event_function), and @Sendable.
+// A macro. The lock is held while the pad's element handles a buffer.
+static inline gboolean mb_pad_is_streaming(GstPad *pad) {
+    if (!g_rec_mutex_trylock(GST_PAD_GET_STREAM_LOCK(pad))) return TRUE;
+    g_rec_mutex_unlock(GST_PAD_GET_STREAM_LOCK(pad));
+    return FALSE;
+}
+
 static inline void mb_pad_set_functions(GstPad *pad, MBChainHandler chain MB_SENDABLE,
                                         MBEventHandler event MB_SENDABLE, gpointer context,
                                         MBDestroy destroy MB_SENDABLE) {

@@ -46,6 +46,9 @@ package final class Pad: @unchecked Sendable {
         caps ?? gst_pad_query_caps(pointer, nil).map { Caps(adopting: $0) }
     }
 
+    /// Whether a thread is in the element of this sink pad, or behind it, with a buffer. Never blocks.
+    var isStreaming: Bool { mb_pad_is_streaming(pointer) != 0 }
+
     /// Whether a sticky event of this type has passed this pad.
     func hasPassed(_ type: GstEventType) -> Bool {
         guard let event = gst_pad_get_sticky_event(pointer, type, 0) else { return false }

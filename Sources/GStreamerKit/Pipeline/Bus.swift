@@ -191,19 +191,16 @@ final class Bus: Sendable {
         _ message: UnsafeMutablePointer<GstMessage>, parse: PipelineError.MessageParser
     ) -> PipelineError {
         var failure = PipelineError(message, parse: parse, missing: state.withLock { $0.missing })
-        if message.pointee.src.flatMap({ Element(object: $0) })?.klass == "Sink/Video",
-            [.notFound, .resourceFailed].contains(failure.code)
+        if let element = message.pointee.src.flatMap({ Element(object: $0) }),
+            let advice = element.advice(for: failure.code)
         {
-            failure.advice = PipelineError.displayAdvice
+            failure.advice = advice
         }
         if let former, [.streamFailed, .linkFailed].contains(failure.code) {
             failure.advice = former
         }
         if let file = file(of: message.pointee.src), !failure.description.contains(file) {
             failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""
-            if failure.advice == nil, file.hasPrefix("rtsp"), failure.code != .streamFailed {
-                failure.advice = "check the address, and that a server listens there"
-            }
         }
         return failure
     }
@@ -237,5 +234,30 @@ final class Bus: Sendable {
             detail = Caps(retaining: UnsafeMutablePointer(mutating: caps)).mediaType
         }
         return MissingPlugin(kind: MissingPlugin.Kind(rawValue: type) ?? .other, name: detail)
+    }
+}
+
+extension Element {
+    /// Returns what to do if it cannot open or use its file, device or server; `nil` for other errors.
+    fileprivate func advice(for code: PipelineError.Code) -> String? {
+        let kind = klass
+        if kind.contains("Network"), [.notFound, .resourceFailed, .streamFailed].contains(code) {
+            return "check the address, and that a server listens there"
+        }
+        guard [.notFound, .resourceFailed].contains(code) else { return nil }
+        if kind == "Sink/Video" || factoryName == "ximagesrc" { return PipelineError.displayAdvice }
+        if ["filesrc", "filesink"].contains(factoryName), string("location") == nil {
+            return "name the file: \(factoryName) location=…"
+        }
+        if kind.contains("Sink/File") {
+            return "check that the directory exists and that you may write there"
+        }
+        if kind.contains("Source/File") {
+            return code == .notFound
+                ? "check the path" : "check that the path is a file that you may read"
+        }
+        guard kind.contains("Source") || kind.contains("Sink/Audio") else { return nil }
+        return "check that the device is connected, is free, and that its server runs; "
+            + "gst-device-monitor-1.0 lists the devices"
     }
 }

@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import Glibc
 
 extension Pipeline {
     /// The name of an element that is put in front of every string: without it GStreamer's parser
@@ -122,6 +123,9 @@ extension Pipeline {
                 || missingElements(context).contains { FormerNames.element($0) != nil }
             failure.advice =
                 isOld ? former : [failure.advice, former].compactMap { $0 }.joined(separator: "; ")
+        }
+        if let path = description.words.first, path.contains("/"), access(path, F_OK) == 0 {
+            failure.advice = "filesrc location=\(path) ! decodebin"
         }
         if !critical.isEmpty {
             let said = critical.joined(separator: "; ")

@@ -56,6 +56,10 @@ package struct Standstill {
             advise("put a queue at the beginning of each branch of \(element.name)")
             return "\(element.name) is blocked by another of its branches: \(holder)"
         }
+        if input.isStreaming, !element.isPlainBin {
+            advise("make \(element.name) faster, or look for what it waits for")
+            return "\(element.name) (\(element.factoryName)) still processes a buffer"
+        }
         if input.caps != nil, peer.caps == nil {
             advise("check the properties and the input of \(element.name)")
             return "\(element.name) (\(element.factoryName)) receives data and produces none"

@@ -94,7 +94,13 @@ struct BridgeRecording: Sendable {
             return AppSink.commonFormats
         }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            if kind == .video { return recorder.consume(frame) }
+            if let caps = try? Caps("video/x-raw") {
+                recorder.fail(PipelineError.notRaw(caps, kind))
+            }
+            return .badFormat
+        }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
 

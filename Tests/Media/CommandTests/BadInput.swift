@@ -24,6 +24,15 @@ struct BadInput: CustomTestStringConvertible, Sendable {
             words: words)
     }
 
+    /// A recording that fails, and leaves no file.
+    static func record(_ capture: String, _ words: String..., codec: String = "auto") -> BadInput {
+        BadInput(
+            arguments: [
+                "record", "--capture", capture, "/tmp/none.mkv", "--video", codec, "--report",
+                "none",
+            ], words: words)
+    }
+
     static func usage(_ arguments: [String], _ words: String...) -> BadInput {
         BadInput(arguments: arguments, words: words, status: 64)
     }
@@ -89,7 +98,25 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         output("appsrc name=nosuchstream ! fakesink", "nosuchstream", "video"),
         output("mp4mux ! fakesink", "video/x-raw", "mp4mux"),
         output("audioconvert ! fakesink", "video/x-raw", "audioconvert"),
-        output("filesink", "No file name"),
+        output("filesink", "No file name", "filesink location="),
+        output(
+            "filesink location=/no/such/directory/x", "/no/such/directory/x", "directory exists"),
+        capture("pulsesrc server=/no/such/socket", "pulsesrc0", "gst-device-monitor-1.0"),
+        capture("ximagesrc", "ximagesrc0", "xvfb-run"),
+        capture("tcpclientsrc port=1", "Connection refused", "check the address"),
+        capture("/etc/passwd", "filesrc location=/etc/passwd ! decodebin"),
+        BadInput(
+            arguments: ["run", "/bin/sh"],
+            words: ["it is not UTF-8 text", "--capture \"filesrc location=/bin/sh ! decodebin\""]),
+        record("audiotestsrc num-buffers=3 ! appsink name=video", "audio/x-raw", "name=audio"),
+        record("videotestsrc num-buffers=3 ! appsink name=audio", "video/x-raw", "name=video"),
+        record(
+            "fakesrc is-live=true num-buffers=3 do-timestamp=true format=time sizetype=fixed sizemax=4 "
+                + "! text/x-raw,format=utf8 ! appsink name=video",
+            "text/x-raw", "use a capture with video"),
+        record(
+            "videotestsrc num-buffers=3 ! x264enc ! appsink name=video", "video/x-h264",
+            "decode it in the capture", codec: "h264"),
     ]
 
     static let usages = [

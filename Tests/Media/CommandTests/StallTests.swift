@@ -34,6 +34,24 @@ extension CommandTests {
             }
         }
 
+        @Test(
+            arguments: [
+                ("identity name=slow sleep-time=60000000", "slow (identity) still processes"),
+                (
+                    "video/x-raw,framerate=2/1 ! x264enc name=slow",
+                    "slow (x264enc) receives data and produces none"
+                ),
+            ])
+        func namesTheElementThatHoldsTheData(elements: String, words: String) async throws {
+            try await GstBridge.start(
+                capture: "videotestsrc is-live=true ! \(elements)", outputs: ["fakesink"]
+            ) { child in
+                try await child.waitForErrors(to: "name the element") { $0.contains(words) }
+                child.send(signal: SIGKILL)
+                _ = try await child.end()
+            }
+        }
+
         @Test func aFileWaitsForASlowOutputAndLosesNothing() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=100 ! video/x-raw,width=64,height=48",

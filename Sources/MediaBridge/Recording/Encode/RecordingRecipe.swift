@@ -153,7 +153,7 @@ struct RecordingRecipe: Sendable {
     func pipeline(
         copying first: MediaSample, _ kind: MediaKind
     ) throws(PipelineError) -> UnitPipeline {
-        guard takesUnits else { throw .notRaw(first.caps, kind) }
+        guard takesUnits, first.caps.mayBe(kind) else { throw .notRaw(first.caps, kind) }
         let copy =
             switch kind {
             case .video: copy(VideoCodec(mediaType: first.caps.mediaType), first, kind)
@@ -165,8 +165,9 @@ struct RecordingRecipe: Sendable {
             message:
                 "the stream \"\(kind.rawValue)\" is \(first.caps.mediaType), which a recording "
                 + "cannot copy into .\(container.rawValue)",
-            advice: "put decodebin at the end of the string to encode it again, or use another "
-                + "file extension")
+            advice:
+                "decode it in the capture, for example with decodebin, to encode it again; or use "
+                + "another file extension")
     }
 
     private func copy(
@@ -216,9 +217,24 @@ extension PipelineError {
             message:
                 "the stream \"\(kind.rawValue)\" of a recording is \(caps.mediaType), and must "
                 + "be \(kind.rawValue)/x-raw",
-            advice: caps.mediaType == "audio/x-raw"
-                ? "name the appsink of the audio: appsink name=audio"
-                : "put decodebin at the end of the string")
+            advice: advice(for: caps, as: kind))
+    }
+
+    private static func advice(for caps: Caps, as kind: MediaKind) -> String {
+        if caps.mayBe(kind) {
+            return "decode it in the capture, for example with decodebin, or select copy"
+        }
+        let other: MediaKind = kind == .video ? .audio : .video
+        return caps.mayBe(other)
+            ? "name the appsink of the \(other.rawValue): appsink name=\(other.rawValue)"
+            : "use a capture with \(kind.rawValue): gst-discoverer-1.0 lists the streams of a file"
+    }
+}
+
+extension Caps {
+    /// Whether the media type may be that of a kind.
+    fileprivate func mayBe(_ kind: MediaKind) -> Bool {
+        mediaType.hasPrefix("\(kind.rawValue)/") || kind == .video && mediaType.hasPrefix("image/")
     }
 }
 
