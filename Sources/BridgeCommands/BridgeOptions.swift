@@ -221,6 +221,10 @@ struct BridgeOptions: ParsableArguments {
                 details.announce(
                     "restarting the capture \"\(capture)\" in \(delay) (attempt \(attempt)): "
                         + "\(reason)")
+            case .resumed(let capture, let time):
+                let seconds = Text.decimal(MediaTime(time).seconds, 1)
+                details.announce(
+                    "the capture \"\(capture)\" is back: it delivers again after \(seconds) s")
             }
         }
         if verbose { bridge.onPropertyChange { details.show("\($0)") } }

@@ -59,6 +59,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 "\(title) \(name): \(counts.frames) frames, \(counts.dropped.total) dropped"
                     + (counts.dropped.total > 0 ? " (\(counts.dropped))" : "")
                     + (counts.bytes.map { ", \(Text.bytes($0))" } ?? "")
+                    + (counts.outages.map(text) ?? "")
             }
         }
         let end =
@@ -67,23 +68,43 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             .joined(separator: "\n")
     }
 
+    private func text(_ outages: BridgeReport.Outages) -> String {
+        guard outages.count > 0 else { return "" }
+        let seconds = Text.decimal(MediaTime(outages.duration).seconds, 1)
+        return ", outages: \(outages.count) (\(seconds) s), restarts: \(outages.restarts)"
+    }
+
     /// The JSON format that scripts can rely on.
     private struct JSON: Encodable {
         struct Counts: Encodable {
             let frames: Int
             let dropped: Int
             let bytes: Int?
+            /// Why it failed.
+            let error: String?
+            /// With --restart: the number of outages and their seconds in total, and how often the
+            /// stream delivered again.
+            let outages: Int?
+            let outageSeconds: Double?
+            let restarts: Int?
 
             init(_ counts: BridgeReport.Counts) {
                 frames = counts.frames
                 dropped = counts.dropped.total
                 bytes = counts.bytes
+                error = counts.failure.map { "\($0)" }
+                outages = counts.outages?.count
+                outageSeconds =
+                    (counts.outages?.duration).map { MediaTime($0).seconds.inThousandths }
+                restarts = counts.outages?.restarts
             }
         }
         let captures: [String: Counts]
         let outputs: [String: Counts]
         let seconds: Double
         let ended: String
+        /// All failures, in the order in which they occurred.
+        let errors: [String]?
         let files: [ReportedFile]?
         /// Number of files that --keep and its relatives removed.
         let removed: Int?
@@ -118,6 +139,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             outputs = report.outputs.mapValues { Counts($0) }
             seconds = report.seconds.inThousandths
             ended = report.ended?.rawValue ?? "error"
+            errors = report.failures.isEmpty ? nil : report.failures.map { "\($0)" }
         }
     }
 }

@@ -15,7 +15,8 @@ struct RunCommand: AsyncParsableCommand {
             process write only to <dir>, read only <dir> and the system's libraries, and open no sockets. \
             Cameras, displays and networks are not available. Relative paths refer to <dir>.
 
-            The exit status is 1 if a capture or an output fails, or if a stream ends without a frame.
+            The exit status is 1 if a capture or an output fails, or if a stream delivers nothing before it ends \
+            or before --frames or --duration ends the run. A live stream has two seconds to begin.
 
             Examples:
               gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink

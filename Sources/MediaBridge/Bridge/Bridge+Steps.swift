@@ -63,7 +63,10 @@ extension Bridge {
         do throws(PipelineError) {
             try await capture.pipeline.setState(state)
         } catch {
-            guard restart?.waits(becauseOf: error) == true else { throw error }
+            guard restart?.waits(becauseOf: error) == true else {
+                run.note(error, of: .capture(name(of: capture)))
+                throw error
+            }
             return false
         }
         return true
@@ -121,12 +124,13 @@ extension Bridge {
             for capture in captures {
                 let streams = streams.filter { $0.belongs(to: capture) }
                 let hasEnded = run.ending == .eos && streams.allSatisfy { $0.branch.isEnded }
+                let part = BridgePart.capture(name(of: capture))
                 group.addTask { [run] in
                     let problem = await capture.finish(hasEnded: hasEnded) { run.isStopAsked }
                     do throws(PipelineError) {
                         try await capture.leave()
                         if let problem = problem ?? capture.missingFile { throw problem }
-                    } catch { run.note(error) }
+                    } catch { run.note(error, of: part) }
                 }
             }
         }
@@ -140,7 +144,7 @@ extension Bridge {
                     do throws(PipelineError) {
                         try await output.output.finish(
                             stallTimeout: stallTimeout, toTheirEnd: run.ending == .eos)
-                    } catch { run.note(error) }
+                    } catch { run.note(error, of: .output(output.name)) }
                 }
             }
             for output in destinations { group.addTask { await output.destination.finish() } }
@@ -148,7 +152,7 @@ extension Bridge {
                 group.addTask { [run] in
                     do throws(PipelineError) {
                         try await recording.recorder.stop()
-                    } catch { run.note(error) }
+                    } catch { run.note(error, of: .output(recording.name)) }
                 }
             }
         }
@@ -176,15 +180,17 @@ extension Bridge {
                     .streamFailed,
                     message: "the capture ended at \(reached), but its container announces "
                         + "\(announced): the file is cut off",
-                    advice: "check the file; the outputs are complete up to this time"))
+                    advice: "check the file; the outputs are complete up to this time"),
+                of: .capture(name(of: capture)))
         }
     }
 
-    /// Notes a failure for streams that ended without a frame. A stream that had not begun when the
-    /// run was ended is not a failure. Must be called before the captures stop, which ends all
-    /// streams.
+    /// Notes a failure for streams that ended without a frame, and for streams that were due when a
+    /// limit ended the run. Must be called before the captures stop, which ends all streams.
     func noteLostStreams() {
-        let silent = streams.filter { $0.branch.isEnded && $0.branch.arrivedSamples == 0 }
+        let silent = streams.filter {
+            $0.branch.arrivedSamples == 0 && ($0.branch.isEnded || isOverdue($0))
+        }
         guard !silent.isEmpty else { return }
         guard silent.count < streams.count else {
             guard run.failures.isEmpty, run.ending != .interrupt else { return }
@@ -200,11 +206,46 @@ extension Bridge {
                 !captures.contains(where: { stream.belongs(to: $0) && $0.pipeline.failure != nil })
             else { continue }
             run.note(
-                PipelineError(
-                    .noFrames, element: stream.branch.sink.element.path,
-                    message: "the stream \"\(stream.name)\" ended without a single frame",
-                    advice: "check the elements before its appsink: a decoder may not accept this "
-                        + "stream, or a filter may drop everything"))
+                stream.branch.isEnded ? .endedEmpty(stream) : neverBegun(stream),
+                of: .stream(stream.name))
         }
+    }
+
+    /// Whether a stream that has not begun was due when a limit ended the run. A file's stream is
+    /// awaited until it cannot come any more; a live one has two seconds to begin.
+    private func isOverdue(_ stream: BridgeStream) -> Bool {
+        guard stream.isTaken, !stream.branch.isOptional,
+            !plan.optionalStreams.contains(stream.name),
+            run.ending == .frames || run.ending == .duration
+        else { return false }
+        let isOfFile = captures.contains { stream.belongs(to: $0) && $0.isLive == false }
+        guard !isOfFile else { return true }
+        let end = streams.map(\.reached).max() ?? .zero
+        return limits.span(to: end).map { $0 >= Self.beginning } ?? false
+    }
+
+    /// The time in which a live stream begins.
+    private static let beginning = MediaTime(nanoseconds: 2_000_000_000)
+
+    private func neverBegun(_ stream: BridgeStream) -> PipelineError {
+        let element = stream.branch.sink.element
+        let standstill = captures.first { stream.belongs(to: $0) }
+            .map { Standstill(of: $0.pipeline, starving: [element]) }
+        return PipelineError(
+            .noFrames, element: element.path,
+            message: "the stream \"\(stream.name)\" delivered nothing before the run ended"
+                + (standstill?.inBrackets ?? ""),
+            advice: standstill?.advice
+                ?? "check its source, or remove its appsink from the capture")
+    }
+}
+
+extension PipelineError {
+    fileprivate static func endedEmpty(_ stream: BridgeStream) -> PipelineError {
+        PipelineError(
+            .noFrames, element: stream.branch.sink.element.path,
+            message: "the stream \"\(stream.name)\" ended without a single frame",
+            advice: "check the elements before its appsink: a decoder may not accept this stream, "
+                + "or a filter may drop everything")
     }
 }

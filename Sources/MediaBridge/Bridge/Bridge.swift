@@ -36,7 +36,7 @@ public final class Bridge: Sendable {
     ///
     /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(_ plan: BridgePlan) throws(PipelineError) {
-        let run = BridgeRun()
+        let run = BridgeRun(plan)
         self.run = run
         self.plan = plan
         var captures: [Capture] = []
@@ -60,7 +60,7 @@ public final class Bridge: Sendable {
             if let restart { restarts.append(restart) }
             capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
                 if capture?.isLeaving == true { return run.warn(error) }
-                if restart?.takeOver(error) != true { run.fail(error) }
+                if restart?.takeOver(error) != true { run.fail(error, of: .capture(named.name)) }
             }
             for branch in capture.branches {
                 let isOnly = branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
@@ -92,7 +92,7 @@ public final class Bridge: Sendable {
                     .wrongEnds,
                     message:
                         "output \"\(named.name)\" needs a stream \"\(missing)\", but the captures "
-                        + "have only \(names.joined(separator: ", "))",
+                        + "have only \(Self.list(names))",
                     advice: "give the appsink the name of the appsrc: appsink name=\(missing)")
             }
             outputs.append(BridgeOutput(name: named.name, output: output))
@@ -118,7 +118,7 @@ public final class Bridge: Sendable {
                 name: name, branch: branch, takers: takers, processors: plan.processors,
                 limits: limits,
                 restarts: restarts.first { $0.capture.branches.contains { $0 === branch } },
-                run: run)
+                run: run, isAnyLive: { [captures] in captures.contains { $0.isLive == true } })
         }
         for recording in recordings {
             let name = recording.name
@@ -208,12 +208,25 @@ public final class Bridge: Sendable {
         var report = BridgeReport(
             captures: [:], outputs: [:], seconds: run.seconds, ended: nil, failures: [])
         for stream in streams where !stream.branch.isAbsent {
-            report.captures[reportedName(of: stream)] = stream.counts
+            var counts = stream.counts
+            let capture = captures.first { stream.belongs(to: $0) }
+            counts.failure =
+                run.failure(of: .stream(stream.name))
+                ?? capture.flatMap { run.failure(of: .capture(name(of: $0))) }
+            report.captures[reportedName(of: stream)] = counts
         }
         for output in outputs { report.outputs[output.name] = output.counts }
         for recording in recordings { report.outputs[recording.name] = recording.counts }
         for output in destinations { report.outputs[output.name] = output.counts }
+        for name in report.outputs.keys {
+            report.outputs[name]?.failure = run.failure(of: .output(name))
+        }
         return report
+    }
+
+    /// Returns the name of a capture in the plan.
+    func name(of capture: Capture) -> String {
+        zip(plan.captures, captures).first { $1 === capture }?.0.name ?? ""
     }
 
     /// Runs until the captures end, a limit is reached, ``stop()`` is called, the task is
@@ -222,8 +235,9 @@ public final class Bridge: Sendable {
     /// A cancelled task ends the run as ``stop()`` does: the outputs' files are completed.
     ///
     /// A stream that ended without a frame is a failure in the report, however the run ended, and
-    /// the other streams go on without it. A stream that had not begun when a limit or ``stop()``
-    /// ended the run is not a failure: its count is zero.
+    /// the other streams go on without it. So is a stream that an output takes and that had not begun
+    /// when a limit ended the run, unless it is live and the others lasted for less than two seconds.
+    /// A stream that had not begun when ``stop()`` ended the run is not a failure: its count is zero.
     ///
     /// - Returns: The report, with all failures. Files are as complete as they can be.
     public func run() async -> BridgeReport {

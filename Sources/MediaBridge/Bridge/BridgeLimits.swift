@@ -48,6 +48,15 @@ final class BridgeLimits: Sendable {
 
     var isLimited: Bool { frameLimit != nil || durationLimit != nil }
 
+    /// The media time from the first frame to `end`, which for a limit of the duration is at least
+    /// that duration; `nil` before the first frame.
+    func span(to end: MediaTime) -> MediaTime? {
+        state.withLock { state in
+            let least = state.reason == .duration ? durationLimit : nil
+            return state.first.map { max(end - $0, least ?? .zero) }
+        }
+    }
+
     /// Adds a stream.
     ///
     /// - Parameter isAwaited: Returns whether a limit that is reached now has to wait for it.

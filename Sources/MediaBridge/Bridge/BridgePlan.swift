@@ -85,6 +85,10 @@ public struct BridgePlan: Sendable {
     /// to that time.
     public var durationLimit: Duration?
 
+    /// Names of streams that a capture may lack: without one of them, the run does not fail. Default:
+    /// none.
+    public var optionalStreams: Set<String> = []
+
     /// When to restart a live capture that has ended, failed, or delivered nothing for ten seconds;
     /// `nil`, the default: never. After a restart its streams continue on the clock, so outputs and
     /// recordings have a gap. A capture of several streams is restarted once all of them have

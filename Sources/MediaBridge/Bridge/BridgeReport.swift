@@ -11,6 +11,21 @@ public struct BridgeReport: Sendable {
         public var balance: FrameBalance
         /// Size in bytes of the output's files; `nil` if it writes none.
         public var bytes: Int?
+        /// Why the output, the stream or its capture failed; `nil` if it did not.
+        public var failure: PipelineError?
+        /// The outages of a stream; `nil` for outputs, and without ``BridgePlan/restart``.
+        public var outages: Outages?
+    }
+
+    /// The times in which a stream of a capture that is restarted delivered nothing.
+    public struct Outages: Equatable, Sendable {
+        /// The number of outages, including one that lasts.
+        public var count = 0
+        /// How often the stream delivered again.
+        public var restarts = 0
+        /// Media time without data in total: from the end of the last frame to the next frame, or to
+        /// the present.
+        public var duration = Duration.zero
     }
 
     /// Why the bridge ended.
@@ -85,6 +100,9 @@ public enum BridgeEvent: Sendable {
     /// The device or the server of a capture has not answered yet; it is asked again after `delay`:
     /// see ``BridgePlan/restart``.
     case waiting(capture: String, delay: Duration, because: PipelineError)
+    /// A live capture delivers again, or for the first time, after it was restarted or waited for.
+    /// `after` is the time without data.
+    case resumed(capture: String, after: Duration)
     /// No data has moved for five seconds, in the whole bridge or in one output. The error gives
     /// the reason if it is known. Reported once per stall; the bridge goes on, and the stream may
     /// recover.

@@ -10,12 +10,21 @@ final class BridgeRun: Sendable {
         var ending: BridgeReport.End?
         var isStopAsked = false
         var failures: [PipelineError] = []
+        /// The failures as they were posted, without the names of their parts.
+        var posted: [PipelineError] = []
+        /// The first failure of each part.
+        var causes: [BridgePart: PipelineError] = [:]
         var started: ClockTime?
         var stopped: ClockTime?
         var listeners: [@Sendable (BridgeEvent) -> Void] = []
+
+        var hasFailed: Bool { !failures.isEmpty }
     }
     private let state = Mutex(State())
     private let ended = Latch()
+    private let plan: BridgePlan
+
+    init(_ plan: BridgePlan) { self.plan = plan }
 
     func expect(streams: Int, outputs: Int) {
         state.withLock {
@@ -46,15 +55,24 @@ final class BridgeRun: Sendable {
     /// Whether ``stop()`` was called, even if the run had ended already.
     var isStopAsked: Bool { state.withLock { $0.isStopAsked } }
 
+    /// The first failure of a part; `nil` if it has not failed.
+    func failure(of part: BridgePart) -> PipelineError? { state.withLock { $0.causes[part] } }
+
     /// Ends the run with a failure.
-    func fail(_ error: PipelineError) {
-        note(error)
+    func fail(_ error: PipelineError, of part: BridgePart? = nil) {
+        note(error, of: part)
         state.withLock { $0.ending = .error }
         ended.open()
     }
 
+    /// Adds a listener, and gives it the failures so far: an element may fail when its caps are asked
+    /// for, before the run.
     func listen(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
-        state.withLock { $0.listeners.append(listener) }
+        let earlier = state.withLock { state in
+            state.listeners.append(listener)
+            return state.failures
+        }
+        for failure in earlier { listener(.failed(failure)) }
     }
 
     func tell(_ event: BridgeEvent) {
@@ -62,22 +80,39 @@ final class BridgeRun: Sendable {
     }
 
     /// Notes a failure that does not end the run by itself.
-    func note(_ error: PipelineError) {
+    func note(_ error: PipelineError, of part: BridgePart? = nil) {
+        let named = part.map { plan.naming(error, of: $0) } ?? error
+        let isOutput = if case .output = part { true } else { false }
         let isNews = state.withLock { state in
+            if let part, state.causes[part] == nil { state.causes[part] = named }
             // A pipeline that is stuck fails every later change, too: one report is enough.
             let isKnown =
                 error.code == .deadlineExceeded
-                ? state.failures.contains { $0.code == .deadlineExceeded }
-                : state.failures.contains(error)
-            if !isKnown { state.failures.append(error) }
+                ? state.posted.contains { $0.code == .deadlineExceeded }
+                // A failed capture leaves its outputs without frames.
+                : state.posted.contains(error)
+                    || isOutput && error.code == .noFrames && state.hasFailed
+            if !isKnown {
+                state.posted.append(error)
+                state.failures.append(named)
+            }
             return !isKnown
         }
-        if isNews { tell(.failed(error)) }
+        if isNews { tell(.failed(named)) }
+    }
+
+    /// Notes that a stream never came: a failure, unless the capture may lack the stream.
+    func note(loss: PipelineError, of stream: String) {
+        if plan.optionalStreams.contains(stream) {
+            warn(loss)
+        } else {
+            note(loss, of: .stream(stream))
+        }
     }
 
     /// Reports an error that loses nothing, unless it is a failure that was reported already.
     func warn(_ error: PipelineError) {
-        if !state.withLock({ $0.failures.contains(error) }) { tell(.warned(error)) }
+        if !state.withLock({ $0.posted.contains(error) }) { tell(.warned(error)) }
     }
 
     func streamEnded() {
@@ -90,7 +125,7 @@ final class BridgeRun: Sendable {
 
     /// Notes that an output has ended. The others go on; after the last one the run ends.
     func outputEnded(_ name: String, _ error: PipelineError?) {
-        if let error { note(error) }
+        if let error { note(error, of: .output(name)) }
         let (isLast, failed) = state.withLock { state in
             state.endedOutputs.insert(name)
             return (state.endedOutputs.count == state.outputs, !state.failures.isEmpty)

@@ -7,6 +7,9 @@ final class BridgeStallWatch: Sendable {
     /// slow host, usually delivers sooner.
     static let stallTimeout = Duration.seconds(5)
 
+    /// Time without movement after which a stream is given up.
+    static let patience = MediaTime(stallTimeout * 2)
+
     private struct State {
         var heartbeat: Heartbeat?
         var all = StallWatch()
@@ -81,7 +84,7 @@ extension BridgeOutput {
 
 extension Standstill {
     /// The reasons in brackets, to be appended to a sentence.
-    fileprivate var inBrackets: String {
+    var inBrackets: String {
         reasons.isEmpty ? "" : " (\(reasons.joined(separator: "; ")))"
     }
 }
@@ -174,7 +177,7 @@ extension Bridge {
     fileprivate static let outputAdvice =
         "look for a disk, a display or the reader of a pipe that is stuck"
 
-    fileprivate static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         names.map { "\"\($0)\"" }.joined(separator: ", ")
     }
 }

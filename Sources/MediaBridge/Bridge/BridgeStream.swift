@@ -28,11 +28,15 @@ final class BridgeStream: CaptureReceiver {
     private let latest = Atomic<Int64>(0)
     /// Whether a sample with a time has come.
     private let hasBegun = Atomic<Bool>(false)
+    /// Whether the next sample is the first of a capture that was started again.
+    private let isInterrupted = Atomic<Bool>(false)
+    private let outages = Mutex(BridgeReport.Outages())
 
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
         processors: [any VideoProcessor & Sendable],
-        limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun
+        limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun,
+        isAnyLive: @escaping @Sendable () -> Bool
     ) {
         self.name = name
         self.branch = branch
@@ -41,8 +45,11 @@ final class BridgeStream: CaptureReceiver {
         self.run = run
         self.takers = takers
         self.processors = processors
-        limits.add(name) { [branch, isTaken = !takers.isEmpty] in
-            isTaken && !branch.isLive && !branch.isEnded
+        limits.add(name) { [branch, run, isTaken = !takers.isEmpty] in
+            guard isTaken, !branch.isLive, !branch.isEnded else { return false }
+            // A stream that had this much time, or the time of live streams, to begin is missing.
+            return branch.arrivedSamples > 0
+                || !isAnyLive() && run.seconds < BridgeStallWatch.patience.seconds
         }
         guard !isDirect else { return }
         let decoding = BridgeDecoding(to: self, in: run)
@@ -144,7 +151,34 @@ final class BridgeStream: CaptureReceiver {
             offered += decoded.surplus - decoded.unwanted
         }
         let balance = FrameBalance(offered: offered, delivered: passed, dropped: drops)
-        return BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
+        var counts = BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
+        counts.outages = restarts.map { outages(of: $0) }
+        return counts
+    }
+
+    /// Returns the outages so far, with the present one.
+    private func outages(of restarts: CaptureRestarts) -> BridgeReport.Outages {
+        var outages = self.outages.withLock { $0 }
+        guard reached > .zero, restarts.isDown || isInterrupted.load(ordering: .relaxed) else {
+            return outages
+        }
+        outages.count += 1
+        outages.duration += max(.zero, MediaTime(seconds: run.seconds) - reached).duration
+        return outages
+    }
+
+    /// Notes the first sample of a capture that was started again.
+    private func resume(at time: MediaTime) {
+        guard time > reached, isInterrupted.exchange(false, ordering: .relaxed) else { return }
+        let gap = time - reached
+        if reached > .zero {
+            outages.withLock {
+                $0.count += 1
+                $0.restarts += 1
+                $0.duration += gap.duration
+            }
+        }
+        restarts?.delivers(after: gap)
     }
 
     // MARK: CaptureReceiver
@@ -222,7 +256,10 @@ final class BridgeStream: CaptureReceiver {
 
     func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
 
-    func streamWasInterrupted() { takers.forEach { $0.streamWasInterrupted() } }
+    func streamWasInterrupted() {
+        isInterrupted.store(true, ordering: .relaxed)
+        takers.forEach { $0.streamWasInterrupted() }
+    }
 
     var takesBytes: Bool {
         areBytesTaken.withLock { known in
@@ -241,7 +278,7 @@ final class BridgeStream: CaptureReceiver {
 
     func branchEnded(losing loss: PipelineError?) {
         if loss == nil, restarts?.streamEnded() == true { return }
-        if let loss, !branch.isOptional { run.note(loss) }
+        if let loss, !branch.isOptional { run.note(loss: loss, of: name) }
         // A muxer that still waits for this stream would block all others. A file may end while the
         // run is being ended.
         let isRunOver = run.ending != nil
@@ -282,6 +319,7 @@ final class BridgeStream: CaptureReceiver {
             }
             return nil
         }
+        if isInterrupted.load(ordering: .relaxed) { resume(at: time) }
         return time
     }
 

@@ -12,6 +12,8 @@ final class CaptureRestarts: Sendable {
     private struct State {
         /// Whether the capture is down, or being started.
         var isDown = false
+        /// Whether the next sample is the first since the capture went down.
+        var isAwaited = false
         /// Why it ended while it, or the bridge, was being started.
         var pending: PipelineError?
         var attempts = RestartAttempts()
@@ -47,6 +49,17 @@ final class CaptureRestarts: Sendable {
 
     /// Whether the capture is down, or being started.
     var isDown: Bool { state.withLock { $0.isDown } }
+
+    /// Reports that the capture delivers again, once for all of its streams.
+    ///
+    /// - Parameter time: The time without data.
+    func delivers(after time: MediaTime) {
+        let isFirst = state.withLock { state in
+            defer { state.isAwaited = false }
+            return state.isAwaited
+        }
+        if isFirst { run.tell(.resumed(capture: name, after: time.duration)) }
+    }
 
     /// Takes over the end of a stream. Once all streams of the capture have ended, it is started
     /// again.
@@ -148,7 +161,7 @@ final class CaptureRestarts: Sendable {
     // MARK: The restart
 
     private func goDown(because error: PipelineError, _ state: inout State) {
-        state.isDown = true
+        (state.isDown, state.isAwaited) = (true, true)
         state.work = ControlTask.start { [self] in await restart(because: error) }
     }
 
@@ -157,12 +170,14 @@ final class CaptureRestarts: Sendable {
         while true {
             await takeDown()
             let (now, samples) = (MediaTime(SharedClock.now), capture.arrivedSamples)
-            guard samples > 0 || isAbsence(reason) else { return run.fail(reason) }
+            guard samples > 0 || isAbsence(reason) else {
+                return run.fail(reason, of: .capture(name))
+            }
             guard
                 let (attempt, delay) = state.withLock({
                     $0.attempts.next(policy, at: now, delivered: samples)
                 })
-            else { return run.fail(reason) }
+            else { return run.fail(reason, of: .capture(name)) }
             run.tell(
                 samples == 0
                     ? .waiting(capture: name, delay: delay, because: reason)
@@ -178,7 +193,9 @@ final class CaptureRestarts: Sendable {
     /// Delivers what waits, and stops the capture.
     private func takeDown() async {
         for branch in capture.branches { await branch.suspend() }
-        do throws(PipelineError) { try await capture.leave() } catch { run.note(error) }
+        do throws(PipelineError) {
+            try await capture.leave()
+        } catch { run.note(error, of: .capture(name)) }
     }
 
     /// - Returns: Why the capture has ended again meanwhile; `nil` if it runs.

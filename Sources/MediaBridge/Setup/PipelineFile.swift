@@ -35,6 +35,8 @@ public struct PipelineFile: Sendable {
     package let variables: [Variable]
     /// The captures; empty if the file has none, so that ``DefaultCapture`` is used.
     package let captures: [BridgePlan.Named]
+    /// See ``BridgePlan/optionalStreams``.
+    package let optionalStreams: Set<String>
     /// Names of the filters, in order (``FilterName``).
     package let filters: [String]
     /// The outputs, with the names that reports use.
@@ -72,7 +74,11 @@ public struct PipelineFile: Sendable {
             if count == 0 { break }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw failure("it is not UTF-8 text")
+            throw PipelineError(
+                .badFile, message: "cannot read \(path): it is not UTF-8 text",
+                advice:
+                    "a pipeline file; for media, --capture \"filesrc location=\(path) ! decodebin\""
+            )
         }
         return text
     }
@@ -93,13 +99,16 @@ public struct PipelineFile: Sendable {
         }
         guard let root else { throw reader.failure("the file is empty", line: 1) }
         let keys = try reader.mapping(root, what: "the file")
-        try reader.check(keys, allowed: ["about", "variables", "capture", "filters", "outputs"])
+        try reader.check(
+            keys, allowed: ["about", "variables", "capture", "optional", "filters", "outputs"])
         self.path = path
         about = try reader.string(keys["about"], what: "about") ?? ""
         variables = try reader.variables(keys["variables"]?.value)
         captures = try reader.strings(
             keys["capture"]?.value, what: "capture", single: BridgePlan.defaultCapture)
         outputs = try reader.strings(keys["outputs"]?.value, what: "outputs", single: nil)
+        optionalStreams = Set(
+            try reader.list(keys["optional"]?.value, what: "optional").map(\.text))
         filters = try reader.filters(keys["filters"]?.value)
         let known = Set(variables.map(\.name))
         let used = Set((captures + outputs).flatMap { VariableText($0.text).names })
@@ -160,6 +169,7 @@ public struct PipelineFile: Sendable {
         var plan = BridgePlan(captures: [])
         for capture in captures { plan.captures.append(try filled(capture)) }
         for output in outputs { plan.outputs.append(try filled(output)) }
+        plan.optionalStreams = optionalStreams
         for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
         return plan
     }
@@ -215,21 +225,27 @@ private struct PipelineFileReader {
 
     /// Returns the names of filters; throws for an unknown one.
     func filters(_ node: YAMLNode?) throws(PipelineError) -> [String] {
-        guard let node else { return [] }
-        guard case .sequence(let sequence) = node.content else {
-            throw failure("filters must be a list", line: node.line)
-        }
-        var result: [String] = []
-        for item in sequence {
-            let name = try string(item, what: "an entry of filters")
+        try list(node, what: "filters").map { name, line throws(PipelineError) in
             do throws(PipelineError) {
                 _ = try FilterName.filter(name)
             } catch {
-                throw failure(error.message, line: item.line, advice: error.advice)
+                throw failure(error.message, line: line, advice: error.advice)
             }
-            result.append(name)
+            return name
         }
-        return result
+    }
+
+    /// Returns the entries of a list, with their lines.
+    func list(
+        _ node: YAMLNode?, what: String
+    ) throws(PipelineError) -> [(text: String, line: Int)] {
+        guard let node else { return [] }
+        guard case .sequence(let sequence) = node.content else {
+            throw failure("\(what) must be a list", line: node.line)
+        }
+        return try sequence.map { item throws(PipelineError) in
+            (try string(item, what: "an entry of \(what)"), item.line)
+        }
     }
 
     func variables(_ node: YAMLNode?) throws(PipelineError) -> [PipelineFile.Variable] {

@@ -78,11 +78,16 @@ struct Report: Decodable {
         var frames: Int
         var dropped: Int
         var bytes: Int?
+        var error: String?
+        var outages: Int?
+        var outageSeconds: Double?
+        var restarts: Int?
     }
     var captures: [String: Counts]
     var outputs: [String: Counts]
     var seconds: Double
     var ended: String
+    var errors: [String]?
 }
 
 extension Report {

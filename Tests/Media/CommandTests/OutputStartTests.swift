@@ -24,6 +24,64 @@ extension CommandTests {
             #expect(report.captures["video"]?.frames == 20)
         }
 
+        /// The name is in the error, and the reason in the report.
+        @Test(
+            arguments: [
+                "filesink location=/no/such/directory/out", "identity error-after=3 ! fakesink",
+            ])
+        func namesTheOutputThatFailed(output: String) async throws {
+            let ended = try await GstBridge.run(
+                capture: "videotestsrc num-buffers=20", outputs: ["bad=\(output)", "good=fakesink"])
+            let report = try ended.report
+            #expect(ended.errors.contains("output \"bad\": "), "\(ended.errors)")
+            let error = try #require(report.outputs["bad"]?.error)
+            #expect(ended.errors.contains(error) && report.errors == [error])
+            #expect(report.outputs["good"]?.error == nil && report.captures["video"]?.error == nil)
+        }
+
+        @Test func namesTheRecordingThatFailed() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.mkv")
+                let ended = try await GstBridge.run([
+                    "record", "--report", "json", "--video", "h264", "--capture",
+                    "videotestsrc num-buffers=9 ! x264enc", path,
+                ])
+                let error = try #require(try ended.report.outputs["recording"]?.error)
+                #expect(ended.status == 1 && error.contains("\"\(path)\""), "\(error)")
+                #expect(try ended.report.errors == [error])
+            }
+        }
+
+        @Test(
+            arguments: [
+                "filesrc location=/no/such/file ! wavparse",
+                "audiotestsrc num-buffers=9 ! identity error-after=3",
+            ])
+        func namesTheCaptureThatFailed(capture: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let file = try directory.write(
+                    """
+                    capture:
+                      good: videotestsrc num-buffers=20
+                      bad: \(capture)
+                    outputs:
+                      one: appsrc name=good ! fakesink
+                      two: appsrc name=bad ! fakesink
+                    """, to: "two.yaml")
+                let ended = try await GstBridge.run(["run", file, "--report", "json"])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("capture \"bad\": "), "\(ended.errors)")
+                let report = try ended.report
+                let error = try #require(report.captures["bad"]?.error)
+                #expect(report.errors == [error] && report.captures["good"]?.error == nil)
+            }
+        }
+
+        @Test func reportsTheErrorOfABridgeThatCannotBeCreated() async throws {
+            let ended = try await GstBridge.run(capture: "nosuchelement", outputs: [])
+            #expect(try ended.report.errors?.first?.contains("nosuchelement") == true)
+        }
+
         // Debian 13 has no dfbvideosink.
         @Test(
             arguments: ["autovideosink", "dfbvideosink"].filter {

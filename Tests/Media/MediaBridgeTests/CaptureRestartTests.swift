@@ -58,6 +58,29 @@ struct CaptureRestartTests {
         }
     }
 
+    @Test func reportsOutagesAndTheirEnds() async throws {
+        var plan = BridgePlan(
+            capture: "videotestsrc is-live=true num-buffers=5 ! "
+                + "video/x-raw,width=32,height=32,framerate=100/1 ! appsink name=video "
+                + "audiotestsrc is-live=true num-buffers=5 samplesperbuffer=480 ! "
+                + "audio/x-raw,rate=48000 ! appsink name=audio",
+            outputs: ["appsrc name=video ! fakesink", "appsrc name=audio ! fakesink"])
+        plan.restart = Self.policy
+        let bridge = try Bridge(plan)
+        let (returns, returned) = AsyncStream.makeStream(of: Duration.self)
+        bridge.onEvent { if case .resumed("video", let time) = $0 { returned.yield(time) } }
+        var times = returns.makeAsyncIterator()
+        async let ended = bridge.run()
+        for _ in 1...3 { #expect(try #require(await times.next()) > .zero) }
+        bridge.stop()
+        let report = await ended
+        for stream in ["video", "audio"] {
+            let outages = try #require(report.captures[stream]?.outages)
+            #expect((2...4).contains(outages.restarts) && outages.duration > .zero, "\(outages)")
+            #expect(outages.count == outages.restarts || outages.count == outages.restarts + 1)
+        }
+    }
+
     @Test func aServerThatDoesNotAnswerYetIsWaitedFor() async throws {
         let port = try FreePort.tcp()
         try await withTemporaryDirectory { directory in

@@ -165,6 +165,7 @@ import Testing
         ("outputs: fakesink\n", "outputs must consist of names and strings"),
         ("outputs: [fakesink]\n", "outputs must consist of names and strings"),
         ("filters: grayscale\n", "filters must be a list"),
+        ("optional: audio\n", "optional must be a list"),
         ("filters: [{grayscale: 1}]\n", "an entry of filters must be text"),
         ("variables: [a]\n", "variables must consist of keys and values"),
         ("variables: {a: b}\n", "variable a must consist of keys and values"),

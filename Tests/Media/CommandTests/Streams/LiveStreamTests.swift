@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -48,6 +49,20 @@ extension CommandTests {
                 // Opus packets last 20 ms, the raw buffers 10 ms.
                 #expect(try #require(packets["audio"]) >= 100)
             }
+        }
+
+        @Test func saysThatACaptureIsBack() async throws {
+            let ended = try await GstBridge.run(
+                capture: "videotestsrc is-live=true num-buffers=10 ! "
+                    + "video/x-raw,width=64,height=48,framerate=60/1",
+                outputs: ["fakesink"], ["--restart", "--frames", "15"])
+            #expect(ended.status == 0, "\(ended.errors)")
+            #expect(
+                ended.errors.components(separatedBy: "the capture \"video\" is back").count == 2,
+                "\(ended.errors)")
+            let counts = try ended.report.capture
+            #expect(counts.outages == 1 && counts.restarts == 1)
+            #expect(try #require(counts.outageSeconds) > 0)
         }
 
         /// The number of packets of each kind of stream.

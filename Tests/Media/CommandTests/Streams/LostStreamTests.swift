@@ -154,6 +154,34 @@ extension CommandTests {
             }
         }
 
+        /// The valve never opens: the source runs, and no sample of the stream arrives.
+        @Test(
+            arguments: [
+                ("mkv", true, "audio"), ("mp4", true, "video"), ("webm", true, "audio"),
+                ("ts", true, "audio"), ("mkv", false, "audio"), ("mp4", false, "video"),
+            ])
+        func failsWhenAStreamHasNotBegunAtALimit(
+            container: String, isLive: Bool, missing: String
+        ) async throws {
+            try await withTemporaryDirectory { directory in
+                func stream(_ name: String, _ source: String) -> String {
+                    "\(source) is-live=\(isLive) num-buffers=400 ! "
+                        + "\(missing == name ? "valve drop=true ! " : "")appsink name=\(name) "
+                }
+                let path = directory.file("out.\(container)")
+                let ended = try await GstBridge.run([
+                    "record", "--report", "json", "--duration", "2500ms", "--capture",
+                    stream("video", "videotestsrc") + stream("audio", "audiotestsrc"), path,
+                ])
+                #expect(ended.status == 1, "\(ended.errors)")
+                #expect(
+                    ended.errors.contains("the stream \"\(missing)\" delivered nothing"),
+                    "\(ended.errors)")
+                let duration = try #require(try await MediaProbe(of: path).duration)
+                #expect(abs(duration - 2.5) < 0.1)
+            }
+        }
+
         @Test(arguments: ["matroskamux", "avimux"])
         func unusedStreamDoesNotTruncateTheFile(muxer: String) async throws {
             try await withTemporaryDirectory { directory in
