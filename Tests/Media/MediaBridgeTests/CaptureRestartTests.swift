@@ -76,7 +76,7 @@ struct CaptureRestartTests {
         let report = await ended
         for stream in ["video", "audio"] {
             let outages = try #require(report.captures[stream]?.outages)
-            #expect((2...4).contains(outages.restarts) && outages.duration > .zero, "\(outages)")
+            #expect(outages.restarts >= 2 && outages.duration > .zero, "\(outages)")
             #expect(outages.count == outages.restarts || outages.count == outages.restarts + 1)
         }
     }
