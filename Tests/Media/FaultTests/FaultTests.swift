@@ -14,7 +14,7 @@ struct FaultTests {
         "disk-too-full", "pre-roll-alone", "disk-ring", "sound-back-copy", "camera-lost-copy",
         "power-mkv", "power-mp4", "power-webm-copy", "power-ts-copy", "power-finish",
         "kill-mp4-finish", "clocks",
-        "power-directories", "flush-fails", "flush-slow",
+        "power-directories", "flush-fails", "flush-slow", "other-hands", "other-hands-copy",
     ])
     func recordingGuaranteeHolds(promise: String) async throws {
         let result = try await Tool.run(

@@ -33,7 +33,7 @@ struct Promise: Sendable {
         Kills.promises + Endings.promises + FullDisks.promises + Stalls.promises
         + OddFrames.promises + Sources.promises + LostStreams.promises
         + LostUnits.promises + LostCameras.promises + PowerCuts.promises
-        + Clocks.promises
+        + Clocks.promises + OtherHands.promises
 }
 
 /// How thorough a run is.
@@ -48,6 +48,8 @@ struct Options: Sendable {
     var states: Int { isQuick ? 25 : 1250 }
     /// The number of clocks that lie.
     var clocks: Int { isQuick ? 20 : 300 }
+    /// The number of recordings whose files other processes change.
+    var hands: Int { isQuick ? 6 : 60 }
     /// The length of a recording with a fault, in frames.
     var frames: Int { isQuick ? 100 : 150 }
     /// The containers of promises that are tested with several.

@@ -99,17 +99,17 @@ public struct Recordings: Sendable {
     public init(of paths: [String]) async throws(PipelineError) {
         var found: [(path: String, isNamed: Bool)] = []
         for path in paths { try Self.find(path, isNamed: true, &found) }
-        for (path, isNamed) in found {
-            guard !Task.isCancelled else {
-                throw PipelineError(.interrupted, message: "the list of recordings was cancelled")
-            }
-            do throws(PipelineError) { files.append(try await File(path)) } catch {
+        for (file, (path, isNamed)) in zip(await Self.read(found.map(\.path)), found) {
+            do throws(PipelineError) { files.append(try file.get()) } catch {
                 if isNamed || File.hasEnding(path) {
                     damaged.append((path, error))
                 } else {
                     skipped.append(path)
                 }
             }
+        }
+        guard !Task.isCancelled else {
+            throw PipelineError(.interrupted, message: "the list of recordings was cancelled")
         }
         files.sort { one, other in
             one.isEstimated && other.isEstimated
@@ -122,6 +122,32 @@ public struct Recordings: Sendable {
                 files[index].gapBefore = .nanoseconds(files[index].date - end)
             }
             end = max(end ?? .min, files[index].end)
+        }
+    }
+
+    /// Reads the headers of files, as many at a time as there are processors: most of the work is that of
+    /// GStreamer's threads.
+    private static func read(_ paths: [String]) async -> [Result<File, PipelineError>] {
+        await withTaskGroup(of: (Int, Result<File, PipelineError>).self) { group in
+            let cancelled = PipelineError(.interrupted, message: "reading was cancelled")
+            var files = [Result<File, PipelineError>](
+                repeating: .failure(cancelled), count: paths.count)
+            var next = 0
+            func readNext() {
+                guard next < paths.count, !Task.isCancelled else { return }
+                group.addTask { [next] in
+                    do throws(PipelineError) {
+                        return (next, .success(try await File(paths[next])))
+                    } catch { return (next, .failure(error)) }
+                }
+                next += 1
+            }
+            for _ in 0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) { readNext() }
+            while let (index, file) = await group.next() {
+                files[index] = file
+                readNext()
+            }
+            return files
         }
     }
 

@@ -21,8 +21,10 @@ struct RecordedContainer: Sendable {
             throw PipelineError(cannot: "read \(path)")
         }
         if head.starts(with: [0x1a, 0x45, 0xdf, 0xa3]) {
-            let start = head.prefix(512)
-            let isWebM = start.indices.contains { start[$0...].starts(with: Array("webm".utf8)) }
+            let name = Array("webm".utf8)
+            let isWebM = (0..<min(512, head.count) - name.count).contains {
+                head[$0] == name[0] && head[$0...].starts(with: name)
+            }
             return RecordedContainer(
                 container: isWebM ? .webm : .mkv, created: MatroskaHeader.created(in: head),
                 isFinished: MatroskaHeader.isFinished(head, count: file.count))

@@ -22,6 +22,8 @@ final class RecordingFile: Sendable {
     /// The times of the last units pushed, including all units that are queued for the muxer.
     private let queued = Mutex<[MediaKind: [MediaTime]]>([:])
     private let marks = Mutex<[RecorderReport.Mark]>([])
+    /// The number of units in a file that failed; `nil` for any other.
+    private let held = Mutex<[MediaKind: Int]?>(nil)
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [MediaKind: Format]
     private let tags: [MediaKind: Tags]
@@ -282,6 +284,9 @@ final class RecordingFile: Sendable {
         heartbeats.withLock { $0.append(heartbeat) }
     }
 
+    /// Whether the file still has the name that it was given.
+    var isInPlace: Bool { claim.isInPlace(followsLinks: true) }
+
     /// Throws if the file is not at its path any more, so that the recording would be lost.
     func checkPlace() throws(PipelineError) { try claim.checkPlace() }
 
@@ -326,10 +331,14 @@ final class RecordingFile: Sendable {
         movement.signal()
     }
 
-    /// Returns the number of units that reached the muxer. Thread: any.
+    /// Returns the number of units that reached the muxer; of a file that failed, those in the file. Thread: any.
     func written(_ kind: MediaKind) -> Int {
-        output.branches[kind.rawValue]?.writtenBuffers ?? 0
+        let muxed = output.branches[kind.rawValue]?.writtenBuffers ?? 0
+        return held.withLock { $0.map { min(muxed, $0[kind] ?? 0) } } ?? muxed
     }
+
+    /// Whether an element failed, so that nothing more is written. Thread: any.
+    var hasFailed: Bool { output.pipeline.failure != nil }
 
     /// Units of all streams that reached the muxer. Thread: any.
     var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
@@ -397,26 +406,12 @@ extension RecordingFile {
         if container == .ts, try FileBytes(claim.location).read(1, at: 0) != [0x47] {
             throw bad("its beginning is lost")
         }
-        let scan = try StreamScan(
-            of: claim.location, demuxer: container.demuxer, parsers: container.parsers,
-            buffersOfEach: Self.enough)
-        let outcome = Once<Result<[StreamScan.Stream], PipelineError>>()
-        outcome.expire(after: limit)
-        // A control task: the deadline must not depend on how busy Swift's thread pool is.
-        let task = ControlTask.start {
-            do throws(PipelineError) {
-                outcome.resume(.success(try await scan.run()))
-            } catch {
-                outcome.resume(.failure(error))
-            }
-        }
+        let scan = try scan(buffersOfEach: Self.enough)
         let found: [StreamScan.Stream]
-        switch await outcome.value() {
+        switch await Self.outcome(of: scan, within: limit) {
         case .success(let streams): found = streams.filter { !$0.times.isEmpty }
         case .failure(let error): throw bad(claim.named(error).message)
-        case nil:
-            task.cancel()
-            throw bad("it cannot be read within \(limit)")
+        case nil: throw bad("it cannot be read within \(limit)")
         }
         for kind in kinds where written(kind) > 0 {
             guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
@@ -427,6 +422,46 @@ extension RecordingFile {
         guard abs((stated - duration).nanoseconds) < Self.tolerance else {
             throw bad("it states a duration of \(stated) instead of \(duration)")
         }
+    }
+
+    /// Counts the units in a file that failed, because the muxer had more of them. Without an answer, those that
+    /// reached the muxer count.
+    func count(within limit: Duration) async {
+        guard claim.descriptor >= 0 else { return }
+        var counts = container == .mp4 ? try? MovieFragments.samples(of: claim.location) : nil
+        if counts == nil, let scan = try? scan(buffersOfEach: nil),
+            case .success(let streams) = await Self.outcome(of: scan, within: limit)
+        {
+            counts = streams.reduce(into: [:]) {
+                $0[$1.isPicture ? .video : .audio, default: 0] += $1.times.count
+            }
+        }
+        held.withLock { $0 = counts }
+    }
+
+    private func scan(buffersOfEach limit: Int?) throws(PipelineError) -> StreamScan {
+        try StreamScan(
+            of: claim.location, demuxer: container.demuxer, parsers: container.parsers,
+            buffersOfEach: limit)
+    }
+
+    /// Returns the streams that a scan finds; `nil` if it takes too long.
+    private static func outcome(
+        of scan: StreamScan, within limit: Duration
+    ) async -> Result<[StreamScan.Stream], PipelineError>? {
+        let outcome = Once<Result<[StreamScan.Stream], PipelineError>>()
+        outcome.expire(after: limit)
+        // A control task: the deadline must not depend on how busy Swift's thread pool is.
+        let task = ControlTask.start {
+            do throws(PipelineError) {
+                outcome.resume(.success(try await scan.run()))
+            } catch {
+                outcome.resume(.failure(error))
+            }
+        }
+        let result = await outcome.value()
+        if result == nil { task.cancel() }
+        return result
     }
 
     /// How far the stated duration may be off, in nanoseconds: muxers round it, and may not know how long the

@@ -25,6 +25,8 @@ extension RecordingWriter {
                 queue.async { [self] in closed(file, nil) }
             } catch {
                 if limits.isDurable { try? file.flush(isNew: true) }
+                // A disk that does not respond would not answer this either.
+                if error.code != .deadlineExceeded { await file.count(within: limits.stallTimeout) }
                 queue.async { [self] in closed(file, error) }
             }
         }
@@ -46,7 +48,8 @@ extension RecordingWriter {
             finishIfDone()
         }
         guard let ring else { return isOver() }
-        ring.add(report, at: file.index)
+        // A file that was given another name is no file of the ring.
+        if file.isInPlace { ring.add(report, at: file.index) }
         ring.trim { [queue] in queue.async(isOver) }
     }
 

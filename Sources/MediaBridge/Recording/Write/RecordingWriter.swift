@@ -218,6 +218,8 @@ final class RecordingWriter: @unchecked Sendable {
 
     private func route(_ released: Interleaver.Released) {
         let unit = released.unit
+        // No other file begins after one that failed: it would fail too.
+        if file?.hasFailed == true { phase = .failed }
         guard phase == .recording else { return progress.drop(unit, .unwritten) }
         guard file != nil else {
             if mayBegin(with: unit) {
