@@ -1,3 +1,5 @@
+internal import MediaBasics
+
 /// Sorts the units of several streams by time, as a muxer requires.
 ///
 /// A stream waits for the others while they may still deliver an earlier unit. The wait ends after
@@ -12,7 +14,7 @@ struct Interleaver {
     }
     private struct Generation {
         let number: Int
-        var units: [EncodedUnit] = []
+        var units = Fifo<EncodedUnit>()
         var isEnded = false
     }
     private struct Track {
@@ -170,12 +172,12 @@ struct Interleaver {
     }
 
     private mutating func take(_ kind: MediaKind) -> Released? {
-        guard let generation = tracks[kind]?.generations.first, let unit = generation.units.first
+        guard let number = tracks[kind]?.generations.first?.number,
+            let unit = tracks[kind]?.generations[0].units.popFirst()
         else { return nil }
-        tracks[kind]?.generations[0].units.removeFirst()
         heldBytes -= unit.cost
         tracks[kind]?.reached = min(unit.end, unit.time + Self.foresight)
-        return Released(unit: unit, generation: generation.number)
+        return Released(unit: unit, generation: number)
     }
 
     /// Returns the next unit of each stream.
