@@ -166,13 +166,13 @@ extension Pad {
 // MARK: Bytes
 
 extension Pad {
-    /// Replaces bytes of the file in the buffers that are pulled from this pad, which must be a
-    /// file source's. The file itself is not changed.
+    /// Replaces bytes of the file in the buffers that leave this pad, which must be a file source's. The file itself is not changed.
     ///
     /// - Parameter patches: The replacement bytes, by offset in the file.
     package func overwrite(_ patches: [Int: [UInt8]]) {
         guard !patches.isEmpty else { return }
-        addProbe(GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BUFFER) { _, info in
+        addProbe(GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_PUSH, GST_PAD_PROBE_TYPE_BUFFER) {
+            _, info in
             if let buffer = gst_pad_probe_info_get_buffer(info) { Self.apply(patches, to: buffer) }
             return GST_PAD_PROBE_OK
         }

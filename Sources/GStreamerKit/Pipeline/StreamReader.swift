@@ -51,7 +51,7 @@ package final class StreamReader: Sendable {
     package init(
         of path: String, demuxer: String, streams: [Stream], fragments: FragmentReading? = nil
     ) throws(PipelineError) {
-        var text = "filesrc name=file ! \(demuxer) name=streams"
+        var text = "\(FragmentReading.source("file", fragments)) ! \(demuxer) name=streams"
         for (index, stream) in streams.enumerated() {
             text += " streams.\(stream.pad) ! \(stream.elements)appsink name=units-\(index)"
         }

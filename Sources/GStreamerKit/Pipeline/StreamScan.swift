@@ -3,15 +3,30 @@ internal import Synchronization
 
 /// Corrections for reading fragmented MPEG-4 with `qtdemux` 1.22, which applies an edit list to a
 /// whole track although it was written for the first fragment only.
+///
+/// If possible, such a file is pushed through `valve`, which cannot pull. A demuxer that pulls searches all
+/// samples before each fragment: the time to read a file is then the square of its length.
 package struct FragmentReading: Hashable, Sendable {
     /// Bytes that hide the edit lists, by offset in the file.
     package var patches: [Int: [UInt8]]
     /// The effect of the hidden edit lists: nanoseconds by which a track starts later, by the name
     /// of the demuxer's pad.
     package var delays: [String: Int64]
+    /// Whether each fragment's media follows its `moof` box, so that the file may be read from the beginning
+    /// to the end.
+    package var isSequential: Bool
+
+    /// Returns the elements that deliver a file to its demuxer.
+    ///
+    /// - Parameter name: The name of the file source.
+    package static func source(_ name: String, _ fragments: FragmentReading?) -> String {
+        fragments?.isSequential == true
+            ? "filesrc name=\(name) blocksize=65536 ! valve" : "filesrc name=\(name)"
+    }
 
     /// Creates the corrections from their parts.
-    package init(patches: [Int: [UInt8]], delays: [String: Int64]) {
+    package init(patches: [Int: [UInt8]], delays: [String: Int64], isSequential: Bool) {
+        self.isSequential = isSequential
         self.patches = patches
         self.delays = delays
     }
@@ -59,7 +74,8 @@ package final class StreamScan: Sendable {
         of path: String, demuxer: String, parsers: [String: String] = [:],
         fragments: FragmentReading? = nil, buffersOfEach limit: Int? = nil
     ) throws(PipelineError) {
-        let pipeline = try Pipeline(parsing: "filesrc name=file ! \(demuxer) name=streams")
+        let pipeline = try Pipeline(
+            parsing: "\(FragmentReading.source("file", fragments)) ! \(demuxer) name=streams")
         pipeline.element(named: "file")?.set(literally: "location", path)
         if let fragments {
             pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
@@ -161,7 +177,7 @@ package final class StreamScan: Sendable {
 
 extension Pad {
     /// Corrects what passes a demuxer's pad. Call it before data flows.
-    func correct(_ fragments: FragmentReading) {
+    package func correct(_ fragments: FragmentReading) {
         keepFirstFormat()
         if currentOrPossibleCaps?.isSound == true { keepApart() }
         delay(by: fragments.delays[name] ?? 0)

@@ -108,7 +108,8 @@ final class Output: Sendable {
     ///   not written.
     func finish(
         stallTimeout: Duration, deadline: Duration = Pipeline.stateDeadline,
-        toTheirEnd: Bool = false, checksFiles: Bool = true
+        toTheirEnd: Bool = false, checksFiles: Bool = true,
+        movement: @escaping @Sendable () -> Int = { 0 }
     ) async throws(PipelineError) {
         close()
         let hasFrames = branches.values.contains { $0.hasTaken }
@@ -129,7 +130,7 @@ final class Output: Sendable {
                 }
                 pipeline.endSources(besides: sources)
             }
-            if await !ended(stallTimeout: stallTimeout) {
+            if await !ended(stallTimeout: stallTimeout, movement: movement) {
                 verdict = PipelineError(
                     .deadlineExceeded,
                     message: "the output did not end: nothing was written for \(stallTimeout)",
@@ -184,7 +185,8 @@ final class Output: Sendable {
     /// - Returns: False if the timeout passed before.
     private func ended(
         stallTimeout: Duration, besides own: Set<String>? = nil,
-        orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false }
+        orUntil isDone: @escaping @Sendable ([OutputBranch]) -> Bool = { _ in false },
+        movement: @escaping @Sendable () -> Int = { 0 }
     ) async -> Bool {
         let branches = Array(branches.values)
         let sinks = pipeline.sinks
@@ -197,7 +199,7 @@ final class Output: Sendable {
             // A slow encoder takes frames for a while before it outputs any.
             movement: { [pipeline] in
                 branches.reduce(0) { $0 + $1.writtenBuffers + $1.departedBuffers }
-                    + (own.map { pipeline.progress(ofSourcesBesides: $0) } ?? 0)
+                    + (own.map { pipeline.progress(ofSourcesBesides: $0) } ?? 0) + movement()
             },
             limits: { [pipeline] in
                 pipeline.failure == nil

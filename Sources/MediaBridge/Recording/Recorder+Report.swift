@@ -92,6 +92,9 @@ extension RecorderReport.Track {
             dropped: dropped)
     }
 
+    /// The frames that were lost while they waited for the file, or still wait.
+    var unwritten: Int { offered + repeated - written - losses.total + losses[.unwritten] }
+
     /// All that no file contains, by cause: frames, and units of audio.
     var losses: DropCounts { dropped + droppedUnits }
 }

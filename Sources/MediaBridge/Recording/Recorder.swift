@@ -30,6 +30,8 @@ public final class Recorder: Sendable {
     let timeline: RecordingTimeline
     /// Measures how long streams wait for each other, and how long nothing is written.
     let clock: any Timeline
+    /// When the recorder gave up a disk; `nil` before.
+    private let gaveUp = Mutex<Duration?>(nil)
     let inbox: RecordingInbox
     let writer: RecordingWriter
     let progressState: RecordingProgress
@@ -306,22 +308,17 @@ public final class Recorder: Sendable {
         pictures?.end()
         tracks.values.forEach { $0.close() }
         let stallTimeout = configuration.stallTimeout
-        var isStuck = false
+        let delivered = limitWaiting()
         for kind in MediaKind.allCases {
             guard let track = tracks[kind] else { continue }
             do throws(PipelineError) {
-                try await track.finish(stallTimeout: isStuck ? .milliseconds(200) : stallTimeout)
+                let hasGivenUp = gaveUp.withLock { $0 != nil }
+                try await track.finish(stallTimeout: hasGivenUp ? .milliseconds(200) : stallTimeout)
             } catch {
-                if error.code == .deadlineExceeded, !isStuck {
-                    isStuck = true
-                    giveUp()
-                }
+                if error.code == .deadlineExceeded { giveUp(since: delivered) }
             }
         }
-        if await !writer.untilDone(stallTimeout: isStuck ? .seconds(3) : stallTimeout) {
-            if !isStuck { giveUp() }
-            _ = await writer.untilDone(within: .seconds(4))
-        }
+        await completeFiles(since: delivered)
         watch.end()
         inbox.close()
         if before == .recording { noteNothing() }
@@ -335,6 +332,26 @@ public final class Recorder: Sendable {
         result.open()
     }
 
+    /// Waits until every file is complete, and gives up if nothing is written for too long. A disk that was
+    /// given up has a limited time to complete what it has got.
+    private func completeFiles(since delivered: Int) async {
+        var (seen, moved) = (progressState.written, clock.now)
+        while await !writer.untilDone(within: .milliseconds(500)) {
+            let (written, now) = (progressState.written, clock.now)
+            if written != seen { (seen, moved) = (written, now) }
+            if let since = gaveUp.withLock({ $0 }) {
+                guard now - since < Self.completionLimit, now - max(moved, since) < Self.patience
+                else { return }
+            } else if now - moved > configuration.stallTimeout {
+                giveUp(since: delivered)
+            }
+        }
+    }
+
+    /// How long a disk that was given up may take to complete the files, and may write nothing.
+    private static let completionLimit = Duration.seconds(30).asDefaultDeadline
+    private static let patience = Duration.seconds(5)
+
     /// Reports an error if the recording ended without a file.
     private func noteNothing() {
         guard progressState.update({ $0.failure == nil && $0.hasNoFile }) else { return }
@@ -345,11 +362,36 @@ public final class Recorder: Sendable {
         if progressState.fail(failure) { listeners.tell(.failed(failure)) }
     }
 
-    /// Called if the disk does not respond: reports the error and unblocks all waiting threads.
-    private func giveUp() {
-        let error = PipelineError.stuck(path, configuration.stallTimeout)
+    /// Gives up the units that wait for the disk for ``drainLimit`` from now on.
+    ///
+    /// - Returns: What was delivered before.
+    private func limitWaiting() -> Int {
+        let delivered = progressState.delivered
+        watch.limitWaiting(to: drainLimit) { [weak self] in self?.giveUp(since: delivered) }
+        return delivered
+    }
+
+    /// How long the disk may take for the units that wait at the end.
+    private var drainLimit: Duration {
+        max(configuration.stallTimeout, Duration.seconds(15).asDefaultDeadline)
+    }
+
+    /// Called if the disk does not respond, or is too slow: reports the error, unblocks all waiting threads,
+    /// and discards what waits.
+    ///
+    /// - Parameter delivered: What had been delivered when the recording ended.
+    private func giveUp(since delivered: Int) {
+        let isFirst = gaveUp.withLock { gaveUp in
+            defer { gaveUp = gaveUp ?? clock.now }
+            return gaveUp == nil
+        }
+        guard isFirst else { return }
+        let error =
+            progressState.delivered != delivered
+            ? PipelineError.tooSlow(path, frames: report.video?.unwritten, drainLimit)
+            : PipelineError.stuck(path, configuration.stallTimeout)
         if progressState.fail(error) { listeners.tell(.failed(error)) }
-        progressState.update { $0.current }?.abandon()
+        progressState.update { $0.unfinished }.forEach { $0.abandon() }
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
         inbox.put(.flush)
@@ -408,9 +450,17 @@ extension Recorder {
         let moment = min(configuration.stallTimeout, .seconds(1))
         if await cut.done.wait(for: moment, on: clock) { return }
         inbox.put(.endCut)
-        if await cut.done.wait(for: configuration.stallTimeout) { return }
-        giveUp()
-        await complete()
+        let delivered = limitWaiting()
+        defer { watch.endLimit() }
+        var seen = progressState.written
+        while await !cut.done.wait(for: configuration.stallTimeout) {
+            let now = progressState.written
+            guard now != seen, progressState.failure == nil else {
+                giveUp(since: delivered)
+                return await complete()
+            }
+            seen = now
+        }
     }
 }
 

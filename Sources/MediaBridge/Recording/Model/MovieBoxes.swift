@@ -27,9 +27,12 @@ final class FileBytes {
 
     /// Returns the bytes at an offset, fewer at the end of the file; `nil` after an error.
     func read(_ count: Int, at offset: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let length = pread(descriptor, &bytes, count, offset)
-        return length < 0 ? nil : Array(bytes[..<length])
+        var length = -1
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            length = pread(descriptor, buffer.baseAddress, count, offset)
+            filled = max(0, length)
+        }
+        return length < 0 ? nil : bytes
     }
 
     /// Calls `body` for each top-level box of an ISO file with its type, offset and size, up to one

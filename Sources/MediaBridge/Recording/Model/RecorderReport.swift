@@ -178,6 +178,19 @@ extension PipelineError {
                 "look for a disk, a pipe or a share that does not answer; written data is kept")
     }
 
+    /// The error of a recording whose last frames the disk did not take in time.
+    ///
+    /// - Parameters:
+    ///   - frames: The number of frames that are not in the file; `nil` if there is no video.
+    ///   - limit: How long they waited after the end.
+    static func tooSlow(_ path: String, frames: Int?, _ limit: Duration) -> PipelineError {
+        PipelineError(
+            .deadlineExceeded,
+            message: "the disk is too slow: \(frames.map { "\($0) frames" } ?? "the last audio") "
+                + "could not be written to \"\(path)\" within \(limit) after the end of the recording",
+            advice: "a lower --bitrate or another disk; what was written before them is kept")
+    }
+
     /// The error of a recording that ended without a file.
     static func nothingRecorded(
         _ path: String, offered: Int, dropped: DropCounts?

@@ -56,6 +56,8 @@ private struct MovieIndex {
     /// The offset of the index in the file.
     private let place: Int
     private let hasFragments: Bool
+    /// See ``FragmentReading/isSequential``.
+    private let isSequential: Bool
     /// Whether all boxes are complete, and after fragments their index follows, which is written last.
     let isFinished: Bool
 
@@ -67,6 +69,7 @@ private struct MovieIndex {
         var found: (place: Int, size: Int)?
         var hasFragments = false
         var (isWhole, hasFragmentIndex) = (true, false)
+        var (isSequential, hasMediaWithoutFragment, last) = (true, false, "")
         try file.forEachBox { (type, position, size) throws(PipelineError) in
             guard !Task.isCancelled else {
                 throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
@@ -76,7 +79,12 @@ private struct MovieIndex {
             if type == "moov", isWhole, size <= Self.largestIndex, found == nil || !hasFragments {
                 found = (position, size)
             }
-            if type == "moof" { hasFragments = true }
+            if type == "moof" {
+                hasFragments = true
+                isSequential = isSequential && !hasMediaWithoutFragment
+            }
+            if type == "mdat", last != "moof" { hasMediaWithoutFragment = true }
+            last = type
         }
         guard let found else {
             throw PipelineError(
@@ -94,6 +102,7 @@ private struct MovieIndex {
         movie = Box(bytes: bytes, type: "moov", content: 8..<bytes.count)
         place = found.place
         self.hasFragments = hasFragments
+        self.isSequential = isSequential
         let isFragmented = hasFragments || movie.child("mvex") != nil
         isFinished = isWhole && (hasFragmentIndex || !isFragmented)
     }
@@ -114,7 +123,7 @@ private struct MovieIndex {
     /// file.
     var fragmentReading: FragmentReading? {
         guard hasFragments || movie.child("mvex") != nil else { return nil }
-        var reading = FragmentReading(patches: [:], delays: [:])
+        var reading = FragmentReading(patches: [:], delays: [:], isSequential: isSequential)
         var numbers: [String: Int] = [:]
         let movieScale = movie.child("mvhd").map { scale(of: $0) } ?? 1000
         for track in movie.children("trak") {

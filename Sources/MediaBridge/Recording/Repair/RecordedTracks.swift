@@ -45,7 +45,7 @@ extension RecordingContainer {
         let fragments = recorded.fragments
         let pipeline = try Pipeline(
             parsing: recorded.isOrdinary
-                ? "filesrc name=in ! filesink name=out" : text(for: streams))
+                ? "filesrc name=in ! filesink name=out" : text(for: streams, fragments))
         pipeline.element(named: "in")?.set(literally: "location", path)
         pipeline.element(named: "out")?.set(literally: "location", target)
         guard let muxer = pipeline.element(named: "mux") else { return pipeline }
@@ -58,15 +58,11 @@ extension RecordingContainer {
             let header = FragmentHeader(created: recorded.created)
             muxer.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         }
-        for (index, stream) in streams.enumerated() where self == .mp4 {
-            // Without this, mp4mux would change its timescale in the middle, also for samples
-            // already written.
-            if let fragments {
-                let exit = pipeline.element(named: "queue-\(index)")?.pad("src")
-                exit?.keepFirstFormat()
-                if !stream.isPicture { exit?.keepApart() }
-                exit?.delay(by: fragments.delays[stream.pad] ?? 0)
-            }
+        // Without this, mp4mux would change its timescale in the middle, also for samples already written.
+        if let fragments {
+            pipeline.element(named: "d")?.onSourcePad { $0.correct(fragments) }
+        }
+        for stream in streams where self == .mp4 {
             // A timescale in which the frame duration of every usual frame rate is an integer.
             guard stream.isPicture else { continue }
             muxer.pad(stream.pad)?.set("trak-timescale", "120000")
@@ -74,18 +70,23 @@ extension RecordingContainer {
         return pipeline
     }
 
-    private func text(for streams: [StreamScan.Stream]) throws(PipelineError) -> String {
-        var text = "filesrc name=in ! \(demuxer) name=d \(finalMuxer) name=mux ! filesink name=out"
+    private func text(
+        for streams: [StreamScan.Stream], _ fragments: FragmentReading?
+    ) throws(PipelineError) -> String {
+        var text =
+            "\(FragmentReading.source("in", fragments)) ! \(demuxer) name=d "
+            + "\(finalMuxer) name=mux ! filesink name=out"
+            + " multiqueue name=queue max-size-buffers=500 max-size-time=0 max-size-bytes=268435456"
         var numbers: [String: Int] = [:]
         for (index, stream) in streams.enumerated() {
             let isAAC = stream.caps.map { AudioCodec($0) } == .aac
             let parser = between(stream.mediaType, isAAC: isAAC).map { "\($0) ! " } ?? ""
             let entry = try entry(for: stream, &numbers)
-            // The queues are limited by bytes only: a stream waits for the others for as long as
-            // the file's interleaving requires.
+            // The queue takes more of a stream than stated while another one is empty: a stream waits
+            // for the others for as long as the file's interleaving requires. Behind `identity`, the
+            // muxer has all of its pads before the first data.
             text +=
-                " d.\(stream.pad) ! \(parser)queue name=queue-\(index) max-size-buffers=0 "
-                + "max-size-time=0 max-size-bytes=268435456 ! mux.\(entry)"
+                " d.\(stream.pad) ! \(parser)identity ! queue.sink_\(index) queue.src_\(index) ! mux.\(entry)"
         }
         return text
     }

@@ -12,9 +12,9 @@ enum MatroskaChapters {
     /// The length of an entry in the list of positions, in bytes.
     private static let entryLength = 28
 
-    /// - Parameter onFlush: Called while the disk takes the file's data.
+    /// - Parameter onProgress: Called while the disk takes the file's data.
     static func add(
-        _ marks: [RecorderReport.Mark], to path: String, onFlush: () -> Void = {}
+        _ marks: [RecorderReport.Mark], to path: String, onProgress: () -> Void = {}
     ) throws(PipelineError) {
         let file = try FileBytes(path)
         guard let head = file.read(4096, at: 0), let places = places(in: head, file.count) else {
@@ -28,9 +28,9 @@ enum MatroskaChapters {
             element(0x53ab, UInt32(0x1043_a770).bytes)
                 + element(0x53ac, UInt64(file.count - content).bytes))
         let steps = [
-            (file.count, chapters), (places.segment + 4, size.bytes), (places.void, entry),
+            (file.count, [chapters]), (places.segment + 4, [size.bytes]), (places.void, [entry]),
         ]
-        if let reason = file.change(steps, onFlush: onFlush) { throw bad(path, reason) }
+        if let reason = file.change(steps, onProgress: onProgress) { throw bad(path, reason) }
     }
 
     /// Returns the offsets of the segment, whose size is 8 bytes long, and of the void entry.

@@ -21,9 +21,18 @@ final class RecordingFile: Sendable {
     private let reached = Atomic<Int64>(0)
     /// The times of the last units pushed, including all units that are queued for the muxer.
     private let queued = Mutex<[MediaKind: [MediaTime]]>([:])
+    /// The object that the probe on the muxer retains.
+    private final class Outgoing: Sendable {
+        let tally = SingleWriterCounter()
+    }
+    private let outgoing = Outgoing()
+    /// Buffers that the muxer has passed to the file: one unit may take several writes. Thread: any.
+    var writes: Int { outgoing.tally.value }
     private let marks = Mutex<[RecorderReport.Mark]>([])
     /// The number of units in a file that failed; `nil` for any other.
     private let held = Mutex<[MediaKind: Int]?>(nil)
+    /// The units that ``abandon()`` discarded; `nil` before.
+    private let discarded = Mutex<[MediaKind: Int]?>(nil)
     /// The format of each stream, which the muxer gets once: the header cannot change.
     private let formats: [MediaKind: Format]
     private let tags: [MediaKind: Tags]
@@ -84,6 +93,7 @@ final class RecordingFile: Sendable {
             branch.source.onDeparture { [movement] in movement.signal() }
         }
         let muxer = output.pipeline.element(named: "mux")
+        muxer?.pad("src")?.onBuffer { [outgoing] in outgoing.tally.add() }
         switch container {
         case .mp4:
             let header = FragmentHeader(
@@ -219,7 +229,8 @@ final class RecordingFile: Sendable {
         do throws(PipelineError) {
             // The file is read back even if it was moved.
             try await output.finish(
-                stallTimeout: stallTimeout, deadline: deadline, checksFiles: false)
+                stallTimeout: stallTimeout, deadline: deadline, checksFiles: false,
+                movement: { [outgoing] in outgoing.tally.value })
         } catch { throw claim.named(error) }
     }
 
@@ -234,18 +245,20 @@ final class RecordingFile: Sendable {
 
     /// Gives a complete file its marks, and an mp4 one index in place of its fragments. Blocks.
     ///
-    /// - Parameter onFlush: Called while the disk takes the file's data.
+    /// - Parameter onProgress: Called while the file is read, and while the disk takes its data.
     /// - Throws: ``PipelineError`` if the disk is full, for example; the file plays nevertheless.
-    func addIndex(isFragmented: Bool, onFlush: () -> Void) throws(PipelineError) {
+    func addIndex(isFragmented: Bool, onProgress: () -> Void) throws(PipelineError) {
         let (location, marks) = (claim.location, marks.withLock { $0 })
         guard FileSize.of(location) != nil else { return }
         do throws(PipelineError) {
             switch container {
             case .mp4:
-                if !isFragmented { try MovieFinish(location)?.run(marks: marks, onFlush: onFlush) }
+                guard !isFragmented else { return }
+                try MovieFinish(location, onProgress: onProgress)?
+                    .run(marks: marks, onProgress: onProgress)
             case .mkv, .webm:
                 if !marks.isEmpty {
-                    try MatroskaChapters.add(marks, to: location, onFlush: onFlush)
+                    try MatroskaChapters.add(marks, to: location, onProgress: onProgress)
                 }
             case .ts: break
             }
@@ -325,15 +338,32 @@ final class RecordingFile: Sendable {
     /// Unlocks the file for other writers. Call it when the file is complete.
     func unlock() { claim.unlock() }
 
-    /// Unblocks the writer if it is waiting for room. Thread: any.
+    /// Unblocks the writer if it is waiting for room, and discards the units that wait for the muxer, so that
+    /// the file can be completed. Thread: any.
     func abandon() {
         output.close()
+        let isFirst = discarded.withLock { discarded in
+            defer { discarded = discarded ?? [:] }
+            return discarded == nil
+        }
+        if isFirst {
+            let ends = kinds.compactMap { nextQueued($0) }.map { ($0 - zero).nanoseconds }
+            if let end = ends.max() { reached.min(end, ordering: .relaxed) }
+            for kind in kinds {
+                let exit = output.branches[kind.rawValue]?.source.element.pad("src")
+                exit?.filterBuffers { [weak self] _ in
+                    self?.discarded.withLock { $0?[kind, default: 0] += 1 }
+                    return false
+                }
+            }
+        }
         movement.signal()
     }
 
     /// Returns the number of units that reached the muxer; of a file that failed, those in the file. Thread: any.
     func written(_ kind: MediaKind) -> Int {
-        let muxed = output.branches[kind.rawValue]?.writtenBuffers ?? 0
+        let departed = output.branches[kind.rawValue]?.writtenBuffers ?? 0
+        let muxed = departed - discarded.withLock { $0?[kind] ?? 0 }
         return held.withLock { $0.map { min(muxed, $0[kind] ?? 0) } } ?? muxed
     }
 
@@ -341,7 +371,7 @@ final class RecordingFile: Sendable {
     var hasFailed: Bool { output.pipeline.failure != nil }
 
     /// Units of all streams that reached the muxer. Thread: any.
-    var writtenUnits: Int { output.branches.values.reduce(0) { $0 + $1.writtenBuffers } }
+    var writtenUnits: Int { kinds.reduce(0) { $0 + written($1) } }
 
     /// Returns whether more than `usual` units are queued for the muxer although no stream lacks
     /// units: the muxer then waits for the disk, not for a stream. Thread: any.

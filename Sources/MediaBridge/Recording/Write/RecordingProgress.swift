@@ -8,6 +8,8 @@ final class RecordingProgress: Sendable {
         var files: [RecorderReport.File] { numbered.map(\.file) }
         private var numbered: [(index: Int, file: RecorderReport.File)] = []
         var current: RecordingFile?
+        /// The files that are not complete: the current one, and those before it that are being completed.
+        var unfinished: [RecordingFile] = []
         /// Whether no file was completed, and none is being written.
         var hasNoFile: Bool {
             numbered.isEmpty && current == nil && removedBytes == 0
@@ -65,11 +67,14 @@ final class RecordingProgress: Sendable {
         return bytes + (current?.byteCount ?? 0)
     }
 
-    /// Grows as long as anything is written.
-    var written: Int {
-        let (units, current) = update { ($0.moved, $0.current) }
-        return units + (current?.writtenUnits ?? 0) + byteCount
+    /// Changes with everything that leaves the queues of the files.
+    var delivered: Int {
+        let unfinished = update { $0.unfinished }
+        return byteCount + unfinished.reduce(0) { $0 + $1.writtenUnits + $1.writes }
     }
+
+    /// Changes as long as anything is written.
+    var written: Int { update { $0.moved } + delivered }
 
     /// The first error.
     var failure: PipelineError? { state.withLock { $0.failure } }
@@ -103,6 +108,9 @@ final class RecordingProgress: Sendable {
 final class RecordingWatch: Sendable {
     private struct State {
         var heartbeat: Heartbeat?
+        /// The longest time that units may still wait for the disk, and what happens then; `nil`: any time.
+        var limit: (rest: Duration, onEnd: @Sendable () -> Void)?
+        var last = Duration.zero
         var moved = Moved()
         var since = Duration.zero
         var isTold = false
@@ -110,10 +118,11 @@ final class RecordingWatch: Sendable {
         var sizes: [(bytes: Int, time: Duration)] = []
     }
     /// Does not change while nothing is written. The units that a file's queue accepts do not
-    /// count: it accepts some for a while after the disk has stopped.
+    /// count: it accepts some for a while after the disk has stopped. One unit may take several writes.
     private struct Moved: Equatable {
         var file = -1
         var units = -1
+        var bytes = -1
     }
     private let state = Mutex(State())
     private let progress: RecordingProgress
@@ -140,10 +149,18 @@ final class RecordingWatch: Sendable {
         let heartbeat = Heartbeat(every: .milliseconds(500), on: Self.queue, of: clock) {
             [weak self] in self?.look()
         }
-        state.withLock { ($0.heartbeat, $0.since) = (heartbeat, clock.now) }
+        state.withLock { ($0.heartbeat, $0.since, $0.last) = (heartbeat, clock.now, clock.now) }
     }
 
     func end() { state.withLock { $0.heartbeat = nil } }
+
+    /// Calls `onEnd` once when units have waited for the disk for `limit` in total from now on. An encoder that
+    /// is slow, and an index that is written, take as long as they need.
+    func limitWaiting(to limit: Duration, _ onEnd: @escaping @Sendable () -> Void) {
+        state.withLock { $0.limit = (limit, onEnd) }
+    }
+
+    func endLimit() { state.withLock { $0.limit = nil } }
 
     /// Bytes per second, over approximately the last two seconds.
     var rate: Double {
@@ -160,9 +177,19 @@ final class RecordingWatch: Sendable {
             state.sizes.append((bytes, now))
             if state.sizes.count > Self.looks { state.sizes.removeFirst() }
         }
-        let (units, file) = progress.update { ($0.moved, $0.current) }
-        let moved = Moved(file: file?.index ?? -1, units: file?.writtenUnits ?? units)
-        let waits = inbox.isFilling || file?.isHeldUp(beyond: Self.usual) == true
+        let (units, file, unfinished) = progress.update { ($0.moved, $0.current, $0.unfinished) }
+        let moved = Moved(
+            file: file?.index ?? -1, units: file?.writtenUnits ?? units,
+            bytes: file?.byteCount ?? -1)
+        let waits = inbox.isFilling || unfinished.contains { $0.isHeldUp(beyond: Self.usual) }
+        let onEnd = state.withLock { state -> (@Sendable () -> Void)? in
+            defer { state.last = now }
+            guard waits, let limit = state.limit else { return nil }
+            state.limit?.rest -= now - state.last
+            guard limit.rest > .zero, now - state.last >= limit.rest else { return nil }
+            return limit.onEnd
+        }
+        onEnd?()
         let stalled = state.withLock { state -> Duration? in
             if moved != state.moved || !waits {
                 state.moved = moved

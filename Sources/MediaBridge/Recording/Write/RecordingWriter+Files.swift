@@ -16,10 +16,10 @@ extension RecordingWriter {
                 try await file.finish(
                     stallTimeout: limits.stallTimeout,
                     deadline: Duration.seconds(2).asDefaultDeadline)
-                // A disk that takes what waits in memory is not stuck.
-                let onFlush = { [progress] in progress.update { $0.moved += 1 } }
-                if limits.isDurable { try file.flush(isNew: true, onFlush) }
-                try file.addIndex(isFragmented: limits.isFragmented, onFlush: onFlush)
+                // A long file that is read, and a disk that takes what waits in memory, are not stuck.
+                let onProgress = { [progress] in progress.update { $0.moved += 1 } }
+                if limits.isDurable { try file.flush(isNew: true, onProgress) }
+                try file.addIndex(isFragmented: limits.isFragmented, onProgress: onProgress)
                 try await file.readBack(within: limits.stallTimeout)
                 try file.checkPlace()
                 queue.async { [self] in closed(file, nil) }
@@ -39,6 +39,7 @@ extension RecordingWriter {
             state.add(report, at: file.index)
             for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
             if state.current === file { state.current = nil }
+            state.unfinished.removeAll { $0 === file }
         }
         if let failure { fail(failure) }
         tell(.fileFinished(report))

@@ -347,6 +347,7 @@ final class RecordingWriter: @unchecked Sendable {
             segment.begin(at: unit, limits.segments, timeline)
             progress.update {
                 $0.current = file
+                $0.unfinished.append(file)
                 $0.begun += 1
             }
             tell(.fileStarted(path: file.path, reason))

@@ -99,6 +99,72 @@ import Testing
         }
     }
 
+    /// Returns a recording with many fragments of random lengths.
+    private static func longMovie(
+        fragments: Int, seed: UInt64, in directory: TemporaryDirectory
+    ) async throws -> LongMovie {
+        let template = directory.file("template.mp4")
+        try await Self.record(
+            try #require(captures["both"]), to: template, isFragmented: true)
+        var movie = try LongMovie(template: Data(contentsOf: URL(filePath: template)))
+        var generator = SeededGenerator(seed: seed)
+        for index in 0..<fragments {
+            let durations = (0..<Int.random(in: 1...12, using: &generator)).map { _ in
+                UInt32.random(in: 90...110, using: &generator)
+            }
+            movie.add(
+                track: 1, durations: durations, size: Int.random(in: 4...40, using: &generator),
+                isKey: index % 5 == 0)
+            // As long as the pictures: 3000 and 48,000 units a second.
+            movie.add(track: 2, durations: durations.map { $0 * 16 })
+        }
+        return movie
+    }
+
+    @Test(arguments: [1, 2] as [UInt64])
+    func finishesARecordingOfHours(seed: UInt64) async throws {
+        try await withTemporaryDirectory { directory in
+            let fragments = 20_000
+            let movie = try await Self.longMovie(
+                fragments: fragments, seed: seed, in: directory)
+            let path = directory.file("long.mp4")
+            try movie.write(to: path)
+            let recorded = try RecordedContainer.of(path)
+            let before = try await StreamScan(
+                of: path, demuxer: "qtdemux", fragments: recorded.fragments
+            ).run()
+            #expect(before.map(\.times.count) == movie.samples)
+            // Each fragment is progress: the recorder does not give up a file that it still reads.
+            var progress = 0
+            try #require(try MovieFinish(path) { progress += 1 }).run()
+            #expect(progress >= fragments)
+            #expect(try Self.boxes(of: path) == ["ftyp", "mdat", "moov"])
+            let after = try await StreamScan(of: path, demuxer: "qtdemux").run()
+            let areKeysKept = after.first?.keys == before.first?.keys
+            #expect(areKeysKept)
+            for (one, other) in zip(before, after) {
+                let differences = zip(one.times, other.times).filter {
+                    abs(($0 ?? 0) - ($1 ?? 0)) > 1
+                }
+                #expect(one.times.count == other.times.count && differences.isEmpty)
+            }
+        }
+    }
+
+    @Test func repairsARecordingOfHours() async throws {
+        try await withTemporaryDirectory { directory in
+            let movie = try await Self.longMovie(fragments: 20_000, seed: 3, in: directory)
+            let path = directory.file("long.mp4")
+            try movie.write(to: path)
+            let listed = try await Recordings.file(at: path)
+            #expect(listed.state == .interrupted && listed.streams.count == 2)
+            let report = try await RecordingRepair(path).run()
+            #expect(report.tracks.map(\.units) == movie.samples)
+            let repaired = try await Recordings.file(at: path)
+            #expect(abs((repaired.duration - listed.duration) / .milliseconds(1)) < 100)
+        }
+    }
+
     @Test(arguments: 0..<4)
     func aProcessThatIsKilledWhileItFinishesLosesNothing(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
