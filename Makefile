@@ -125,12 +125,12 @@ properties: packages-test
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
 
-# COPIES kinds of encoded media, recorded without re-encoding, and of audio.
+# COPIES kinds of encoded media, recorded without re-encoding, of audio, and of pixel formats.
 COPIES := 300
+RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile
 copied: packages-test
 	swift build --build-tests
-	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- \
-	    --filter 'everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|recordsOrNamesEveryStreamOfAFile'
+	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'
 
 # The style, and the folder structure.
 lint:

@@ -224,28 +224,32 @@ extension AppSink {
         narrow(to: common)
     }
 
-    /// Elements that forward a caps query upstream, or convert. Others may not (capssetter), or have further
-    /// branches (tee).
-    private static let transparent: Set = [
-        "capsfilter", "queue", "identity", "videoconvert", "videoscale", "videoconvertscale",
-        "videorate",
-        "videocrop", "videoflip", "timeoverlay", "clockoverlay", "textoverlay", "videobalance",
-    ]
-
-    /// Whether a source upstream can produce one of these formats, as far as its devices and the elements
-    /// downstream of it allow.
+    /// Whether sources upstream can produce one of these formats, as far as their devices and the elements
+    /// downstream of them allow, and get the request. Call it before data flows.
     package func canChoose(_ formats: Caps) -> Bool {
-        var pad = element.pad("sink")
-        for _ in 0..<256 {
-            guard let offered = pad?.peerCaps, !offered.isAny,
-                !offered.intersection(formats).isEmpty, let upstream = pad?.peer?.element
-            else { return false }
-            if upstream.klass.contains("Source") { return true }
-            guard Self.transparent.contains(upstream.factoryName), let sink = upstream.mainSinkPad
-            else { return false }
-            pad = sink
-        }
-        return false
+        guard let pad = element.pad("sink") else { return false }
+        let isTrial = narrow(to: formats)
+        defer { if isTrial { gst_app_sink_set_caps(pointer, nil) } }
+        return Self.canChoose(formats, pad, depth: 256, isConverted: false)
+    }
+
+    /// - Parameter isConverted: Whether an element downstream makes the format of others.
+    private static func canChoose(
+        _ formats: Caps, _ pad: Pad, depth: Int, isConverted: Bool
+    ) -> Bool {
+        guard depth > 0, let offered = pad.peerCaps, !offered.isAny,
+            !offered.intersection(formats).isEmpty, let upstream = pad.peer?.element
+        else { return false }
+        if upstream.klass.contains("Source") { return true }
+        let sinks = upstream.passedSinkPads
+        return !sinks.isEmpty
+            && sinks.allSatisfy { sink in
+                let passes = sink.asksOnly(for: formats)
+                // Other elements may keep the request to themselves, as fieldanalysis does.
+                guard passes || isConverted || upstream.negotiatesBothSides else { return false }
+                return canChoose(
+                    formats, sink, depth: depth - 1, isConverted: isConverted || !passes)
+            }
     }
 
     /// Determined by walking upstream through elements that do not change the format.

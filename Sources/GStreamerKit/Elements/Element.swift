@@ -81,6 +81,27 @@ public final class Element: @unchecked Sendable {
     /// their text. `nil` if it has none, or several of equal rank.
     var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
 
+    /// The sink pads whose raw format decides on that of the only source pad: that of a filter or converter, or
+    /// all those of a mixer or selector. Empty if something else decides: a decoder or parser, a bin, another
+    /// branch, or the caps that capssetter has.
+    var passedSinkPads: [Pad] {
+        let others = ["Codec", "Bin", "Mux", "Demux", "Payloader"]
+        guard pointer.pointee.numsrcpads == 1, factoryName != "capssetter", factoryName != "tee",
+            !others.contains(where: klass.contains)
+        else { return [] }
+        if let mainSinkPad { return [mainSinkPad] }
+        guard negotiatesBothSides || klass == "Generic" else { return [] }
+        return items(of: pointer.pointee.sinkpads).map {
+            Pad(retaining: $0.assumingMemoryBound(to: GstPad.self))
+        }
+    }
+
+    /// Whether the element belongs to a class that takes any input from which it can make a requested output.
+    var negotiatesBothSides: Bool {
+        mb_is_a(pointer, g_type_from_name("GstBaseTransform")) != 0
+            || mb_is_a(pointer, g_type_from_name("GstVideoAggregator")) != 0
+    }
+
     /// Returns a static pad; `nil` if there is none of that name.
     package func pad(_ name: String) -> Pad? {
         gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }

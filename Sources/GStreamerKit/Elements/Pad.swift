@@ -49,6 +49,14 @@ package final class Pad: @unchecked Sendable {
     /// Whether a thread is in the element of this sink pad, or behind it, with a buffer. Never blocks.
     var isStreaming: Bool { mb_pad_is_streaming(pointer) != 0 }
 
+    /// Whether the pad takes these raw formats alone, in any memory.
+    func asksOnly(for formats: Caps) -> Bool {
+        guard let taken = gst_pad_query_caps(pointer, nil).map({ Caps(adopting: $0) }),
+            let raw = try? Caps("video/x-raw(ANY)")
+        else { return false }
+        return taken.intersection(raw).hasOnly("format", of: formats)
+    }
+
     /// Whether a sticky event of this type has passed this pad.
     func hasPassed(_ type: GstEventType) -> Bool {
         guard let event = gst_pad_get_sticky_event(pointer, type, 0) else { return false }

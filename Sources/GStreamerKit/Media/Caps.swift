@@ -117,6 +117,17 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
         "video/x-vp9", "video/x-wmv",
     ]
 
+    /// Whether each structure has a field, with no value that the first structure of other caps does not have.
+    func hasOnly(_ field: String, of other: Caps) -> Bool {
+        guard let all = other.structure.flatMap({ gst_structure_get_value($0, field) }) else {
+            return false
+        }
+        return structures.allSatisfy { structure in
+            gst_structure_get_value(structure, field).map { gst_value_is_subset($0, all) != 0 }
+                ?? false
+        }
+    }
+
     /// Caps of the same media types with any memory features and no other fields; `nil` for ANY.
     package var kinds: Caps? {
         let types = Set(mediaTypes).sorted()
@@ -165,6 +176,17 @@ extension Caps {
         ["mastering-display-info", "content-light-level"].allSatisfy { field in
             text(of: field) == other.text(of: field)
         }
+    }
+
+    /// The ten numbers of the mastering display, in GStreamer's order and units; `nil` if it is not stated.
+    package var masteringDisplay: [Int]? { numbers(of: "mastering-display-info", count: 10) }
+
+    /// The highest and the highest average content light level, in cd/m²; `nil` if they are not stated.
+    package var contentLight: [Int]? { numbers(of: "content-light-level", count: 2) }
+
+    private func numbers(of field: String, count: Int) -> [Int]? {
+        let numbers = text(of: field)?.split(separator: ":").compactMap { Int($0) }
+        return numbers?.count == count ? numbers : nil
     }
 
     func unsigned(of field: String) -> UInt32? {

@@ -79,31 +79,6 @@ package final class VideoInfo: @unchecked Sendable {  // written only in init
         self.caps = caps
     }
 
-    /// How much of a picture a pixel format keeps.
-    package struct Precision: Hashable, Sendable {
-        /// Colour samples for each two by two pixels: 0 for grey, 1 for 4:2:0, 2 for 4:2:2, 4 for 4:4:4 and RGB.
-        package var colours: Int
-        /// Bits of a sample.
-        package var bits: Int
-        /// Whether pixels are transparent.
-        package var hasAlpha: Bool
-
-        /// Whether something is lost in the other format.
-        package func exceeds(_ other: Precision) -> Bool {
-            colours > other.colours || bits > other.bits || hasAlpha && !other.hasAlpha
-        }
-    }
-
-    /// How much of a picture the format keeps.
-    package var precision: Precision {
-        let format = info.finfo.pointee
-        let components = Int(mb_video_format_components(info.finfo))
-        return Precision(
-            colours: components < 3 ? 0 : max(1, 4 >> (format.w_sub.1 + format.h_sub.1)),
-            bits: Int(format.depth.0),
-            hasAlpha: format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_ALPHA.rawValue != 0)
-    }
-
     /// GStreamer's name of the pixel format, for example `I420`.
     package var format: String {
         String(cString: gst_video_format_to_string(info.finfo.pointee.format))

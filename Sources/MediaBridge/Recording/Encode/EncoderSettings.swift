@@ -6,26 +6,39 @@ extension VideoEncoderElement {
     /// their clock.
     private static let rates = 1.0...120.0
 
-    /// The pixel format that an encoder gets; `nil` for any. Every player shows 8 bits and 4:2:0, to which cameras
-    /// and screens are converted. With x264enc and vp9enc, pictures with more bits keep ten bits and their chroma
-    /// subsampling.
-    private func format(_ info: VideoInfo?) -> String? {
+    /// The pixel formats that an encoder gets. Every player shows 8 bits and 4:2:0, to which cameras and screens
+    /// are converted. With x264enc and vp9enc, pictures with more bits keep ten bits and their chroma subsampling.
+    private func formats(_ info: VideoInfo) -> [String] {
         switch self {
-        case .avenc_ffv1: return nil
+        case .avenc_ffv1:
+            [
+                "I420", "Y42B", "Y41B", "YUV9", "Y444", "A420", "BGRx", "BGRA", "GRAY8",
+                "GRAY16_LE",
+                "I420_10LE", "I422_10LE", "Y444_10LE", "A420_10LE", "A422_10LE", "A444_10LE",
+                "I420_12LE", "I422_12LE", "Y444_12LE", "GBR_10LE", "GBRA_10LE", "GBR_12LE",
+                "GBRA_12LE",
+            ]
+        case .jpegenc: ["I420", "Y42B", "Y444", "GRAY8"]
         case .x264enc, .vp9enc:
-            guard let precision = info?.precision, precision.bits > 8 else { return "I420" }
-            return switch precision.colours {
-            case 4: "Y444_10LE"
-            case 2: "I422_10LE"
-            default: "I420_10LE"
-            }
-        case .openh264enc, .vp8enc, .av1enc, .jpegenc: return "I420"
+            info.precision.bits > 8 ? ["I420_10LE", "I422_10LE", "Y444_10LE"] : ["I420"]
+        case .openh264enc, .vp8enc, .av1enc: ["I420"]
         }
     }
 
+    /// The pixel format that the encoder gets: of those that each of the elements takes, the one that loses least.
+    private func format(_ info: VideoInfo, _ rotation: VideoRotation) -> String {
+        let elements = [rawValue] + (rotation == .none ? [] : ["videoflip"])
+        let factories = elements.compactMap { (try? ElementFactory.find($0)) ?? nil }
+        let taken = formats(info).filter { format in
+            guard let caps = try? Caps("video/x-raw,format=\(format)") else { return false }
+            return factories.allSatisfy { $0.canTake(caps) }
+        }
+        return info.precision.nearest(among: taken) ?? "I420"
+    }
+
     /// What the conversion for the encoder loses; `nil` if it loses nothing.
-    func conversion(of info: VideoInfo?) -> String? {
-        guard let info, let format = format(info),
+    func conversion(of info: VideoInfo?, _ rotation: VideoRotation) -> String? {
+        guard let info, case let format = format(info, rotation),
             let stored = try? VideoInfo(format: format, width: 2, height: 2),
             info.precision.exceeds(stored.precision)
         else { return nil }
@@ -33,8 +46,11 @@ extension VideoEncoderElement {
     }
 
     /// Returns the elements that convert pictures for the encoder.
-    func picture(_ info: VideoInfo?) -> String {
-        let convert = "videoconvert" + (format(info).map { " ! video/x-raw,format=\($0)" } ?? "")
+    func picture(_ info: VideoInfo?, _ rotation: VideoRotation) -> String {
+        // Dithering changes samples even if they only move to other bits.
+        let dither = conversion(of: info, rotation) == nil ? " dither=none" : ""
+        let stored = info.map { format($0, rotation) } ?? "I420"
+        let convert = "videoconvert\(dither) ! video/x-raw,format=\(stored)"
         switch self {
         case .avenc_ffv1, .jpegenc: return convert
         case .x264enc, .openh264enc, .vp8enc, .vp9enc, .av1enc:

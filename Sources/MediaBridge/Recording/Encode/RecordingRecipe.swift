@@ -101,11 +101,11 @@ struct RecordingRecipe: Sendable {
         case .video(let encoder, let encoding):
             let info = VideoInfo(caps)
             let elements =
-                encoder.picture(info) + Self.upright(rotation)
+                encoder.picture(info, rotation) + Self.upright(rotation)
                 + " ! \(encoder.settings(encoding, info)) ! "
             var pipeline = pipeline(of: kind, elements + form)
             pipeline.keyFrameInterval = encoding.longestKeyFrameInterval
-            pipeline.converted = encoder.conversion(of: info)
+            pipeline.converted = encoder.conversion(of: info, rotation)
             return pipeline
         case .audio(let encoder, let encoding):
             guard let info = AudioInfo(caps) else { throw .notRaw(caps, kind) }
@@ -135,7 +135,7 @@ struct RecordingRecipe: Sendable {
     /// Returns the elements that encode pictures of a format, each before an exclamation mark.
     func elements(_ encoding: VideoEncoding, _ info: VideoInfo) -> String {
         guard case .video(let encoder, _) = encoder else { return "" }
-        return encoder.picture(info) + " ! \(encoder.settings(encoding, info)) ! " + form
+        return encoder.picture(info, .none) + " ! \(encoder.settings(encoding, info)) ! " + form
     }
 
     private static func upright(_ rotation: VideoRotation) -> String {

@@ -50,8 +50,8 @@ public struct RecorderReport: Sendable {
         /// The encoder's factory name, for example `x264enc`; `copy` for encoded media that was recorded unchanged.
         public var encoder: String
         /// What the encoder loses of the pictures, for example `YUY2 as I420`: half of the chroma lines; `nil` if
-        /// it loses nothing. Pictures with more than 8 bits keep ten with x264enc and vp9enc, and all with FFV1;
-        /// others are stored with 8 bits and 4:2:0, which every player shows. For audio: a lower sample rate, other
+        /// it loses nothing. Pictures with more than 8 bits keep ten with x264enc and vp9enc, and up to 16 with
+        /// FFV1; others are stored with 8 bits, and 4:2:0, which every player shows, but with MJPEG. For audio: a lower sample rate, other
         /// channel positions, or fewer bits of FLAC.
         public var converted: String?
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also

@@ -1,0 +1,82 @@
+import Foundation
+import GStreamerKit
+import MediaBridge
+import TestSupport
+import Testing
+
+/// Any pixel format: the file has it, or the report says what is lost. `COPIED=1000 SEED=7` makes more cases.
+@Suite(.hangGuard) struct StoredPictureTests {
+    private static let seed =
+        ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? 1
+    private static let count =
+        ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 12
+
+    @Test(arguments: StoredPicture.formats)
+    func keepsEveryPixelFormatInFFV1OrReportsTheLoss(format: StoredPicture.Format) async throws {
+        try await check(StoredPicture(format: format, codec: .ffv1, container: .mkv))
+    }
+
+    @Test func everyPixelFormatIsKeptOrReported() async throws {
+        var random = SeededGenerator(seed: Self.seed)
+        for number in 0..<Self.count {
+            try await check(.random(&random), "seed \(Self.seed), case \(number): ")
+        }
+    }
+
+    @Test(arguments: [
+        ("ARGB64", "ARGB64 as GBRA_12LE"), ("Y444_16LE", "Y444_16LE as Y444_12LE"),
+        ("AYUV64", "AYUV64 as A444_10LE"), ("P010_10LE", nil), ("RGB8P", nil),
+    ])
+    func choosesTheNearestFormatOfFFV1(format: String, expected: String?) async throws {
+        try await withTemporaryDirectory { directory in
+            let picture = StoredPicture(
+                format: .init(name: format), codec: .ffv1, container: .mkv)
+            let loss = try await picture.record(to: directory.file("out.mkv"))
+            #expect(loss == expected)
+        }
+    }
+
+    /// A filter between the source and the recording passes on the request for 4:2:0, or the source is not asked.
+    @Test(arguments: [
+        "interlace", "deinterlace", "interlace ! deinterlace", "compositor",
+        "imagefreeze num-buffers=3",
+        "videorate", "videobox left=-10", "valve ! queue2", "fieldanalysis", "videomixer",
+        "textoverlay ! videoconvert ! videoscale",
+    ])
+    func requestsCommonFormatsThroughFilters(filter: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            var plan = BridgePlan(
+                capture:
+                    "videotestsrc num-buffers=6 ! video/x-raw,width=64,height=48,framerate=30/1 "
+                    + "! \(filter)", outputs: [])
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            let report = await (try Bridge(plan)).run()
+            #expect(report.failures.isEmpty, "\(report.failures)")
+            let stored = try await self.format(of: path)
+            #expect(stored == "yuv420p")
+        }
+    }
+
+    private func format(of path: String) async throws -> String {
+        let text = try await Tool.check(
+            "ffprobe", ["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0", path])
+        return text.split(whereSeparator: { "\n,".contains($0) }).first.map(String.init) ?? ""
+    }
+
+    private func check(_ picture: StoredPicture, _ name: String = "") async throws {
+        let title = Comment(rawValue: "\(name)\(picture)")
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(picture.container)")
+            let loss = try await picture.record(to: path)
+            let stored = try await format(of: path)
+            #expect(
+                picture.isReduced(to: stored) == (loss != nil),
+                "\(title): \(stored), \(loss ?? "-")")
+            if picture.codec == .ffv1, loss == nil {
+                let isExact = try await picture.isExact(in: path)
+                #expect(isExact, "\(title): \(stored)")
+            }
+        }
+    }
+}
