@@ -136,8 +136,8 @@ public final class Recorder: Sendable {
         self.path = path
         self.configuration = configuration
         self.tracks = tracks
-        pictures = tracks[.video].map { RecordedPictures($0, configuration.video?.size) }
-        sound = tracks[.audio].map { RecordedSound($0) }
+        pictures = tracks[.video].map { RecordedPictures($0, configuration.video?.size, clock) }
+        sound = tracks[.audio].map { RecordedSound($0, clock) }
         self.timeline = timeline
         self.clock = clock
         self.inbox = inbox

@@ -243,6 +243,61 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["0", "0s", "0ms"])
+        func beginsAtZero(text: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let paths = try await record("mkv", in: directory)
+                let report = try await clip(
+                    paths + ["--from", text, "--to", "1", directory.file("out.mkv")])
+                #expect((report["file"] as? [String: Any])?["frames"] as? Int == 30)
+            }
+        }
+
+        /// In Berlin, 2:30 of that night is 0:30 and 1:30 in UTC.
+        @Test func asksForTheOffsetOfATimeThatIsThereTwice() async throws {
+            try await withTemporaryDirectory { directory in
+                var paths: [String] = []
+                for hour in 0...1 {
+                    paths.append(directory.file("\(hour).mkv"))
+                    try await CountedFilm.make(
+                        paths[hour], count: 120,
+                        [
+                            "-metadata", "creation_time=2026-10-25T0\(hour):29:58Z", "-c:v",
+                            "libx264", "-g", "30", "-an",
+                        ])
+                }
+                func clip(_ paths: [String], _ from: String) async throws -> Ended {
+                    try await GstBridge.run(
+                        ["clip", "--overwrite"] + paths
+                            + ["--from", from, directory.file("out.mkv")],
+                        environment: ["TZ": "Europe/Berlin"])
+                }
+                let ended = try await clip(paths, "02:30:00")
+                #expect(ended.status == 1)
+                #expect(
+                    ended.errors.contains(
+                        "2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00"), "\(ended.errors)"
+                )
+                #expect(try await clip(paths, "2026-10-25T02:30:00+01:00").status == 0)
+                // Only one of the times is in the second recording.
+                #expect(try await clip([paths[1]], "02:30:00").status == 0)
+                let numbers = try await CountedFilm.numbers(of: directory.file("out.mkv"))
+                #expect(numbers == Array(60..<120))
+            }
+        }
+
+        @Test(arguments: ["mp4", "mkv"])
+        func copiesMP3(target: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let (source, output) = (directory.file("in.mp4"), directory.file("out.\(target)"))
+                try await CountedFilm.make(
+                    source, count: 120, ["-c:v", "libx264", "-g", "30", "-c:a", "libmp3lame"])
+                _ = try await clip([source, "--from", "1s", "--to", "3s", output])
+                let probe = try await MediaProbe(of: output)
+                #expect(probe.audio?.codec == "mp3" && probe.audio?.frames ?? 0 > 70)
+            }
+        }
+
         @Test func aTimeOfDayIsThatOfTheRecordings() async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await record("mkv", in: directory)

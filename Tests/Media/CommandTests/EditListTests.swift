@@ -85,5 +85,25 @@ extension CommandTests {
                 }
             }
         }
+
+        @Test func showsReorderedPicturesOfUnequalDurationsToTheLast() async throws {
+            try await withTemporaryDirectory { directory in
+                let (path, output) = (directory.file("vfr.mkv"), directory.file("out.mp4"))
+                try await CountedFilm.make(
+                    path, count: 120,
+                    [
+                        "-vf", "select='gt(mod(n*n*7+n\\,5)\\,1)'", "-fps_mode", "vfr", "-an",
+                        "-c:v",
+                        "libx264", "-bf", "3", "-g", "40",
+                    ])
+                let ended = try await GstBridge.run([
+                    "record", "--capture",
+                    "filesrc location=\(path) ! matroskademux ! h264parse", output,
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let numbers = try await CountedFilm.numbers(of: path)
+                #expect(try await CountedFilm.numbers(of: output) == numbers)
+            }
+        }
     }
 }

@@ -33,6 +33,48 @@ extension CommandTests {
 
         // MARK: Inspection
 
+        /// The lengths of the gaps that inspect finds in the pictures of a film of 12 s at 25 frames a second.
+        private func gaps(
+            _ filter: String, soundFor seconds: Int = 12, in directory: TemporaryDirectory
+        ) async throws -> [Double] {
+            let path = directory.file("gaps.mkv")
+            try await Tool.check(
+                "ffmpeg",
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=12",
+                    "-f", "lavfi", "-i", "anoisesrc=duration=\(seconds)", "-vf", filter,
+                    "-fps_mode", "passthrough", "-enc_time_base", "1/1000", "-c:v", "mpeg4", "-c:a",
+                    "libopus", path,
+                ])
+            let (report, _) = try await inspect(path)
+            let tracks = try #require(report["tracks"] as? [[String: Any]])
+            let pictures = try #require(tracks.first { $0["kind"] as? String == "video" })
+            let gaps = try #require(pictures["gaps"] as? [[String: Any]])
+            return gaps.compactMap { $0["seconds"] as? Double }
+        }
+
+        @Test func reportsNoGapWhereAReceiverCorrectsItsTimes() async throws {
+            try await withTemporaryDirectory { directory in
+                // The sender sends 21 frames a second, and states 25.
+                let corrected = "setpts=(N*40+floor(N/21)*(204+mod(N\\,9)))/1000/TB"
+                #expect(try await gaps(corrected, soundFor: 15, in: directory) == [])
+            }
+        }
+
+        @Test func reportsFramesThatAreMissingAtRegularDistances() async throws {
+            try await withTemporaryDirectory { directory in
+                let found = try await gaps("select=gt(mod(n\\,26)\\,5)", in: directory)
+                #expect(found.count == 11 && found.allSatisfy { abs($0 - 0.24) < 0.002 })
+            }
+        }
+
+        @Test func reportsThatPicturesEndBeforeTheSound() async throws {
+            try await withTemporaryDirectory { directory in
+                let found = try await gaps("null", soundFor: 17, in: directory)
+                #expect(found.count == 1 && abs((found.first ?? 0) - 5) < 0.1, "\(found)")
+            }
+        }
+
         @Test(arguments: KilledRecording.all)
         func aKilledRecordingIsInterruptedAndWhatARepairRestoresIsNamed(
             recording: KilledRecording

@@ -1,3 +1,4 @@
+internal import MediaBasics
 internal import Synchronization
 
 /// How far one live stream may be ahead of the other before the other's missing media is replaced.
@@ -16,6 +17,42 @@ private struct OtherJump {
     }
 }
 
+/// Whether media is on its way because the process did not run: when it goes on, one stream may deliver what it
+/// has before the other does. Nothing may be inserted in place of such media.
+private struct Backlog {
+    /// How much later than its time the other stream's media usually arrives, from an arbitrary zero.
+    private var usual: Duration?
+    private var last: Duration?
+    /// When the media began to be late.
+    private var since: Duration?
+    private var until: Duration?
+
+    private static let tolerance = Duration.milliseconds(500)
+    private static let standstill = Duration.seconds(2)
+    private static let longest = Duration.seconds(3)
+    private static let moment = Duration.seconds(1)
+
+    /// - Parameter time: The time that the other stream has reached.
+    mutating func isExpected(at time: MediaTime, now: Duration) -> Bool {
+        let lateness = now - time.duration
+        let stood = last.map { now - $0 } ?? .zero
+        last = now
+        // Clocks differ by less than a hundredth.
+        let usual = min(self.usual.map { $0 + stood / 100 } ?? lateness, lateness)
+        self.usual = usual
+        if lateness - usual > Self.tolerance {
+            let since = self.since ?? now
+            self.since = since
+            // It stays late: its latency has grown.
+            if now - since > Self.longest { (self.usual, self.since) = (lateness, nil) }
+        } else {
+            since = nil
+        }
+        if since != nil || stood > Self.standstill { until = now + Self.moment }
+        return until.map { now < $0 } ?? false
+    }
+}
+
 /// Passes video frames to a track. If a live stream pauses while there is audio, its last picture
 /// is repeated once a second, so that the muxer need not hold the audio back.
 ///
@@ -28,18 +65,23 @@ final class RecordedPictures: Sendable {
         /// because its release may run code of the program.
         var last: VideoFrame?
         var jump = OtherJump()
+        var backlog = Backlog()
         var repeated = 0
         /// Number of frames being pushed. They may wait for room; no repetition may overtake them.
         var underWay = 0
     }
     private let state = Mutex(State())
     private let size: VideoSize?
+    private let clock: any Timeline
     private let converter = FrameConverter()
 
-    /// - Parameter size: See ``VideoEncoding/size``.
-    init(_ track: RecordingTrack, _ size: VideoSize?) {
+    /// - Parameters:
+    ///   - size: See ``VideoEncoding/size``.
+    ///   - clock: Measures how long nothing arrives.
+    init(_ track: RecordingTrack, _ size: VideoSize?, _ clock: any Timeline) {
         self.track = track
         self.size = size
+        self.clock = clock
     }
 
     private func scaled(_ frame: VideoFrame) throws -> VideoFrame {
@@ -90,9 +132,11 @@ final class RecordedPictures: Sendable {
     /// Called when the audio has reached `time`: repeats the last live picture if it is too far
     /// behind.
     func reach(_ time: MediaTime) {
+        let now = clock.now
         let frame = state.withLock { state -> VideoFrame? in
+            let isOnItsWay = state.backlog.isExpected(at: time, now: now)
             // A frame being pushed is not missing, and must not be overtaken.
-            guard var frame = state.last, let last = frame.runningTime,
+            guard !isOnItsWay, var frame = state.last, let last = frame.runningTime,
                 state.jump.isOver(at: time, lead: time - last), state.underWay == 0,
                 time - last > maximumLead
             else { return nil }
@@ -133,6 +177,7 @@ final class RecordedSound: Sendable {
         var continuity: AudioContinuity
         var isLive = false
         var jump = OtherJump()
+        var backlog = Backlog()
         /// Number of frames being pushed. They may wait for room; no silence may overtake them.
         var underWay = 0
         /// Whether silence is being pushed, and the frames that arrived meanwhile; they follow in
@@ -146,8 +191,12 @@ final class RecordedSound: Sendable {
     /// The minimum duration of a piece of silence.
     private static let step = MediaTime(nanoseconds: 100_000_000)
 
-    init(_ track: RecordingTrack) {
+    private let clock: any Timeline
+
+    /// - Parameter clock: Measures how long nothing arrives.
+    init(_ track: RecordingTrack, _ clock: any Timeline) {
         self.track = track
+        self.clock = clock
         state = Mutex(State(continuity: AudioContinuity(longestCorrection: longestGap)))
     }
 
@@ -193,8 +242,10 @@ final class RecordedSound: Sendable {
     /// continues at the video's time, and the gap stays.
     func reach(_ time: MediaTime) {
         guard track.hasRoom else { return }
+        let now = clock.now
         let silence = state.withLock { state -> [AudioFrame] in
-            guard let end = state.continuity.expectedTime,
+            guard !state.backlog.isExpected(at: time, now: now),
+                let end = state.continuity.expectedTime,
                 state.jump.isOver(at: time, lead: time - end - maximumLead), state.isLive,
                 state.underWay == 0, !state.isFilling, time - end > maximumLead + Self.step
             else { return [] }

@@ -10,6 +10,8 @@ extension RecordingContainer {
         case "audio/x-flac": "flacparse"
         case "video/x-ffv": "capssetter caps=video/x-ffv,ffversion=1"
         case "audio/mpeg" where isAAC && self == .mkv: "aacparse"
+        // qtdemux does not call MP3 parsed, which mp4mux requires.
+        case "audio/mpeg" where !isAAC && self == .mp4: "mpegaudioparse"
         default: nil
         }
     }

@@ -203,7 +203,7 @@ struct MovieFinish {
         }
         guard let table = tracks[number], scale > 0 else { return (0, 0, 0) }
         let start = scaled(table.start &+ table.firstOffset)
-        let length = scaled(table.duration)
+        let length = scaled(table.shownDuration)
         return (start, length, start &+ length)
     }
 

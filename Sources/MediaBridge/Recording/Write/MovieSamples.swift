@@ -59,6 +59,12 @@ final class MovieSamples {
     private var hasNegativeOffset = false
     /// How much later than it is decoded the first sample is presented.
     var firstOffset: UInt64 { UInt64(clamping: Int32(bitPattern: offsets.first ?? 0)) }
+    /// When the last sample in the order of presentation ends, counted from ``start``.
+    private var shownEnd: Int64 = 0
+    /// How long the track is shown: reordered pictures with unequal durations may end after ``duration``.
+    var shownDuration: UInt64 {
+        max(duration, UInt64(clamping: shownEnd - Int64(clamping: firstOffset)))
+    }
     private var sizes: [UInt8] = []
     private var keys: [UInt8] = []
     private var chunks: [UInt64] = []
@@ -127,6 +133,8 @@ final class MovieSamples {
             let shift = field(0x800) ?? 0
             durations.append(length)
             duration += UInt64(length)
+            shownEnd = max(
+                shownEnd, Int64(clamping: duration) &+ Int64(Int32(bitPattern: shift)))
             offsets.append(shift)
             if run.version == 1, Int32(bitPattern: shift) < 0 { hasNegativeOffset = true }
             sizes.append(numbers: size)

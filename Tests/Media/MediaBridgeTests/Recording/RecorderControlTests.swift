@@ -54,6 +54,7 @@ import Testing
             }
             #expect(try await ask("status").state == "idle")
             #expect(try await ask("mark early").error?.contains("not recording") == true)
+            #expect(try await ask("pause").error?.contains("not recording") == true)
             #expect(try await ask("start").state == "recording")
             #expect(try await ask("start").ok == false)
             try await write(0..<30)

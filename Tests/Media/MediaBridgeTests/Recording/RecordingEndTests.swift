@@ -33,8 +33,6 @@ import Testing
             let path = directory.file("out.mkv")
             let recorder = try Recorder(path)
             let events = recorder.events
-            // Frames before the start are ignored.
-            try await recorder.write(RecordedFrames().picture(0))
             let report = try await recorder.stop()
             #expect(report.files.isEmpty && report.failure == nil && report.ended == .stop)
             #expect(report.video?.offered == 0 && report.video?.written == 0)
@@ -45,6 +43,47 @@ import Testing
             #expect(names == ["finished"])
             let error = #expect(throws: PipelineError.self) { try recorder.start() }
             #expect(error?.code == .invalidState)
+        }
+    }
+
+    @Test func recorderThatWasNeverStartedRefusesAndCountsFrames() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Recorder.Configuration()
+            configuration.audio = AudioEncoding()
+            let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
+            let frames = RecordedFrames()
+            for index in 0..<10 {
+                let error = await #expect(throws: PipelineError.self) {
+                    try await recorder.write(frames.picture(index))
+                }
+                #expect(error?.code == .invalidState && error?.advice?.contains("start()") == true)
+                await #expect(throws: PipelineError.self) {
+                    try await recorder.write(frames.sound(from: index * 1920, samples: 1920))
+                }
+            }
+            let report = try await recorder.stop()
+            expectBalanced(report)
+            #expect(report.video?.offered == 10 && report.video?.dropped[.notStarted] == 10)
+            #expect(report.audio?.offered == 10 && report.audio?.dropped[.notStarted] == 10)
+        }
+    }
+
+    @Test func pauseWhileNothingIsRecordedDoesNotHoldUpTheNextRecording() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            let frames = RecordedFrames()
+            recorder.pause()
+            try recorder.start()
+            for index in 0..<10 { try await recorder.write(frames.picture(index)) }
+            recorder.pause()
+            for index in 10..<20 { try await recorder.write(frames.picture(index)) }
+            _ = try await recorder.stopAndRearm()
+            recorder.pause()
+            try recorder.start()
+            for index in 20..<30 { try await recorder.write(frames.picture(index)) }
+            let report = try await recorder.stop()
+            #expect(report.files.map(\.frames) == [10, 10])
+            #expect(report.video?.dropped[.paused] == 10)
         }
     }
 
