@@ -263,7 +263,7 @@ extension CommandTests {
                         paths[hour], count: 120,
                         [
                             "-metadata", "creation_time=2026-10-25T0\(hour):29:58Z", "-c:v",
-                            "libx264", "-g", "30", "-an",
+                            "libx264", "-g", "30", "-sc_threshold", "0", "-an",
                         ])
                 }
                 func clip(_ paths: [String], _ from: String) async throws -> Ended {
