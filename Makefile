@@ -125,9 +125,9 @@ properties: packages-test
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
 
-# COPIES kinds of encoded media, recorded without re-encoding, of audio, and of pixel formats.
+# COPIES random cases of each kind: encoded media that is copied, audio, pixel formats, streams of files, clips.
 COPIES := 300
-RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile
+RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce
 copied: packages-test
 	swift build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'

@@ -126,19 +126,6 @@ final class EditedTracks: Sendable {
     }
 }
 
-extension Pipeline {
-    /// Corrects the edit lists of every `qtdemux`, also of those that are added later.
-    func watchIndexes() {
-        elements.forEach { EditedTracks.watch($0) }
-        mb_on_deep_element_added(
-            bin,
-            { _, _, element, context in
-                guard let element else { return }
-                SignalListener<Element>.call(context, Element(retaining: element))
-            }, SignalListener<Element>.context { EditedTracks.watch($0) }, SignalRelease.function)
-    }
-}
-
 /// The times of a track's samples.
 private struct SampleTimes {
     private let durations, offsets: MovieBox<UnsafeMutableRawBufferPointer>?

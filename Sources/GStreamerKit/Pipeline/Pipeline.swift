@@ -203,3 +203,16 @@ extension Pipeline {
         String(adopting: gst_debug_bin_to_dot_data(bin, GST_DEBUG_GRAPH_SHOW_ALL)) ?? ""
     }
 }
+
+extension Pipeline {
+    /// Corrects the edit lists of every `qtdemux`, also of those that are added later.
+    fileprivate func watchIndexes() {
+        elements.forEach { EditedTracks.watch($0) }
+        mb_on_deep_element_added(
+            bin,
+            { _, _, element, context in
+                guard let element else { return }
+                SignalListener<Element>.call(context, Element(retaining: element))
+            }, SignalListener<Element>.context { EditedTracks.watch($0) }, SignalRelease.function)
+    }
+}

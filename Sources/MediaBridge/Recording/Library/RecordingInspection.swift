@@ -54,11 +54,12 @@ extension Recordings.File {
             guard error.code != .interrupted else { throw error }
             damage.append("\(error)")
         }
+        let end = scan.streams.flatMap(\.times).compactMap { $0 }.max() ?? start
         var tracks: [Inspection.Track] = []
         for found in scan.streams where !found.times.isEmpty {
             guard let index = pads.firstIndex(where: { $0.name == found.pad }) else { continue }
             let stream = streams[index]
-            tracks.append(Inspection.Track(stream, found, from: start, to: start + length))
+            tracks.append(Inspection.Track(stream, found, from: start, to: end))
             damage += found.damage(of: stream.kind, from: start)
         }
         for (stream, pad) in zip(streams, pads)

@@ -209,8 +209,12 @@ extension Recordings.File {
         let first = try scan(Self.enough)
         let found = try await first.run().filter { !$0.times.isEmpty }
         try RecordedTracks.check(found, in: path)
-        let starts = found.map { $0.times.compactMap { $0 }.filter { $0 >= 0 }.min() }
-        hasHiddenFrames = found.contains { $0.isPicture && $0.times.contains { $0 ?? 0 < 0 } }
+        // MPEG-4 may contain frames that are not shown, at negative times.
+        let earliest: Int64 = container == .mp4 ? 0 : .min
+        let starts = found.map { $0.times.compactMap { $0 }.filter { $0 >= earliest }.min() }
+        hasHiddenFrames = found.contains { stream in
+            stream.isPicture && stream.times.contains { $0.map { $0 < earliest } ?? false }
+        }
         let start = starts.compactMap { $0 }.min() ?? 0
         var end = first.duration.map { MediaTime($0).nanoseconds }
         switch container {
