@@ -70,14 +70,23 @@ static inline GstBuffer *mb_pad_probe_own_buffer(GstPadProbeInfo *info) {
     return GST_PAD_PROBE_INFO_BUFFER(info);
 }
 
-// Reason: macro (gst_pad_set_chain_function and gst_pad_set_event_function), and @Sendable.
-// A macro. The lock is held while the pad's element handles a buffer.
+// Reason: macro (GST_PAD_PROBE_INFO_DATA), and one step. Replaces the probe's buffer by a copy with bytes of its own.
+static inline void mb_pad_probe_copy_buffer(GstPadProbeInfo *info) {
+    GstBuffer *copy = gst_buffer_copy_deep(GST_PAD_PROBE_INFO_BUFFER(info));
+    if (!copy) return;
+    gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
+    info->data = copy;
+}
+
+// Whether a thread is inside of the pad: it delivers a buffer or an event to the pad's element. Reason: macros
+// (GST_PAD_STREAM_TRYLOCK, GST_PAD_STREAM_UNLOCK).
 static inline gboolean mb_pad_is_streaming(GstPad *pad) {
-    if (!g_rec_mutex_trylock(GST_PAD_GET_STREAM_LOCK(pad))) return TRUE;
-    g_rec_mutex_unlock(GST_PAD_GET_STREAM_LOCK(pad));
+    if (!GST_PAD_STREAM_TRYLOCK(pad)) return TRUE;
+    GST_PAD_STREAM_UNLOCK(pad);
     return FALSE;
 }
 
+// Reason: macro (gst_pad_set_chain_function and gst_pad_set_event_function), and @Sendable.
 static inline void mb_pad_set_functions(GstPad *pad, MBChainHandler chain MB_SENDABLE,
                                         MBEventHandler event MB_SENDABLE, gpointer context,
                                         MBDestroy destroy MB_SENDABLE) {

@@ -174,6 +174,27 @@ extension Pipeline {
     }
 }
 
+extension Pipeline {
+    /// Whether its data comes from a connection and has no known end: that of a server or of another process,
+    /// which may come back. Valid once data flows.
+    package var isFedByConnection: Bool {
+        let sources = elements.filter(\.readsConnection)
+        return !sources.isEmpty && queryDuration() == nil
+            && !sources.contains { source in
+                var bytes: gint64 = -1
+                _ = gst_element_query_duration(source.pointer, GST_FORMAT_BYTES, &bytes)
+                return bytes >= 0
+            }
+    }
+}
+
+extension Element {
+    /// Whether it is a source that reads from a server or from another process.
+    package var readsConnection: Bool {
+        klass.contains("Source/Network") || ["rtmpsrc", "shmsrc", "unixfdsrc"].contains(factoryName)
+    }
+}
+
 // MARK: Graphs
 
 extension Pipeline {

@@ -1,6 +1,6 @@
 internal import CMediaBridge
 
-// What receivers of RTP do differently in a capture than by themselves.
+// What receivers do differently in a capture than by themselves.
 
 extension Pipeline {
     /// Makes depayloaders of H.264 and H.265 deliver byte streams to parsers, at any depth, for as long
@@ -17,6 +17,17 @@ extension Pipeline {
                 guard let element else { return }
                 SignalListener<Element>.call(context, Element(retaining: element))
             }, SignalListener<Element>.context { $0.preferByteStream() }, SignalRelease.function)
+    }
+
+    /// Copies the buffers of each shmsrc. A peer that comes back delivers nothing while a buffer of its earlier
+    /// connection is in use: a frame that the program keeps, a sink's last sample. Call it before data flows.
+    package func copySharedMemory() {
+        for source in elements where source.factoryName == "shmsrc" {
+            source.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
+                mb_pad_probe_copy_buffer(info)
+                return GST_PAD_PROBE_OK
+            }
+        }
     }
 
     /// Sends a request to the server of each rtspsrc that plays, at any depth. Returns at once.

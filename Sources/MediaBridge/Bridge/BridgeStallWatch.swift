@@ -100,7 +100,10 @@ extension Bridge {
 
     /// Returns the limit if live captures that deliver nothing should have reached it by now.
     fileprivate func limitReachedByClock() -> BridgeReport.End? {
-        guard captures.allSatisfy({ $0.isLive == true }) else { return nil }
+        let down = restarts.filter(\.isDown).map(\.capture)
+        guard captures.allSatisfy({ capture in
+            capture.isLive == true || down.contains { $0 === capture }
+        }) else { return nil }
         return limits.reachedByClock(MediaTime(seconds: run.seconds))
     }
 

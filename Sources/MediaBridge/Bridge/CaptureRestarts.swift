@@ -1,8 +1,8 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Starts a live capture of a bridge again after it has ended or failed: a camera that was switched
-/// off, a network that was away.
+/// Starts a capture of a bridge again after it has ended or failed, if it is live or reads from a connection
+/// without a known end: a camera that was switched off, a network that was away.
 ///
 /// The times of its streams continue on the clock, so that outputs and recordings have a gap as
 /// long as the capture was down. A capture that has not delivered a sample yet is started again
@@ -66,20 +66,32 @@ final class CaptureRestarts: Sendable {
     ///
     /// - Returns: False if the stream is to end: see ``takeOver(_:)``.
     func streamEnded() -> Bool {
-        guard capture.isLive == true, run.ending == nil else { return false }
+        guard capture.canComeBack == true, run.ending == nil else {
+            if capture.canComeBack == false { warn() }
+            return false
+        }
         guard capture.branches.allSatisfy(\.isEnded) else { return true }
         return takeOver(
             capture.pipeline.failure
                 ?? PipelineError(.streamFailed, message: "the capture \"\(name)\" ended"))
     }
 
+    private func warn() {
+        run.warn(
+            PipelineError(
+                .streamFailed,
+                message: "the capture \"\(name)\" has ended and is not restarted: it is not live, and does "
+                    + "not read from a connection without a known end",
+                advice: "restart live captures only"))
+    }
+
     /// Takes over an error or an end of the capture.
     ///
-    /// - Returns: False if the error is the run's: the capture is not live, or it has never delivered
+    /// - Returns: False if the error is the run's: the capture cannot come back, or it has never delivered
     ///   a sample although its source answers. After the end of the run an attempt that fails loses nothing.
     func takeOver(_ reason: PipelineError) -> Bool {
         if waits(becauseOf: reason) { return true }
-        guard capture.isLive == true else { return false }
+        guard capture.canComeBack == true else { return false }
         startAgain(because: reason)
         return true
     }
@@ -99,6 +111,7 @@ final class CaptureRestarts: Sendable {
     /// Starts a capture again that has delivered nothing between three checks. Called at regular
     /// intervals.
     func check() {
+        // Any other capture may wait for a slow output.
         guard capture.isLive == true else { return }
         let samples = capture.arrivedSamples
         let isSilent = state.withLock { state in
@@ -155,7 +168,8 @@ final class CaptureRestarts: Sendable {
         guard error.isAbsence,
             let element = capture.pipeline.elements.first(where: { $0.path == error.element })
         else { return false }
-        return element.klass.contains("Source") && !element.klass.contains("File")
+        return element.readsConnection
+            || element.klass.contains("Source") && !element.klass.contains("File")
     }
 
     // MARK: The restart

@@ -17,8 +17,12 @@ final class Capture: Sendable {
         var baseTime = ClockTime(nanoseconds: 0)
         var isKnown = false
         var live: LiveTiming?
+        /// See ``Capture/canComeBack``.
+        var canComeBack = false
     }
     private let timing = Mutex(Timing())
+    /// Places the times of later runs behind those of the earlier ones.
+    private let times: ContinuedTimes
 
     /// Opened by the end-of-stream message, when all streams have ended.
     let ending = Latch()
@@ -100,12 +104,16 @@ final class Capture: Sendable {
         timedByArrival = pipeline.timeArrivals()
         pipeline.noteCaptureTimes()
         pipeline.preferByteStreams()
+        pipeline.copySharedMemory()
         isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
+        let times = ContinuedTimes()
+        self.times = times
         branches = bridged.branches.compactMap { element, name in
             sinks[element].map {
                 CaptureBranch(
                     name: name, sink: $0, depth: depth, isPaced: bridged.paced.contains(element),
+                    times: times,
                     isOptional: bridged.splitElement != nil && !required.contains(name))
             }
         }.sorted { a, b in
@@ -148,6 +156,7 @@ final class Capture: Sendable {
         ending.reset()
         course.withLock { $0 = Course() }
         branches.forEach { $0.reset() }
+        times.reset()
         timeBase.begin()
         setTimeZero()
         endUnfed()
@@ -159,6 +168,11 @@ final class Capture: Sendable {
         pipeline.forgetOutcome()
         ending.reset()
         course.withLock { $0 = Course() }
+        if isLive == false {
+            // The times of a connection begin again.
+            let now = MediaTime(SharedClock.now) - MediaTime(timing.withLock { $0.baseTime })
+            times.restart(at: now)
+        }
         branches.forEach { $0.goOn() }
         pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
         endUnfed()
@@ -244,6 +258,10 @@ final class Capture: Sendable {
     /// Whether the capture is live; `nil` before its first sample.
     var isLive: Bool? { timing.withLock { $0.isKnown ? $0.live != nil : nil } }
 
+    /// Whether the capture can be started again after its end: it is live, or reads from a connection
+    /// without a known end. `nil` before its first sample.
+    var canComeBack: Bool? { timing.withLock { $0.isKnown ? $0.canComeBack : nil } }
+
     /// Returns the live timing, `nil` if the capture is not live; the first call decides. Called on
     /// the streaming thread with the first sample of each branch.
     private func firstSample(of branch: CaptureBranch) -> LiveTiming? {
@@ -253,8 +271,11 @@ final class Capture: Sendable {
         let upstream = branches.map { $0.sink.upstreamLatency() }.filter { $0.isLive && hasSource }
         let isLive = !upstream.isEmpty
         let latency = upstream.map(\.latency).max() ?? ClockTime(nanoseconds: 0)
+        let canComeBack = isLive || pipeline.isFedByConnection
+        if canComeBack, !isLive { times.begin() }
         return timing.withLock { timing in
             timing.isKnown = true
+            timing.canComeBack = canComeBack
             timing.live =
                 isLive
                 ? LiveTiming(clockOrigin: MediaTime(timing.baseTime), latency: MediaTime(latency))

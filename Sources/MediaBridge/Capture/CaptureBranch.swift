@@ -41,12 +41,15 @@ final class CaptureBranch: Sendable {
         if case .hold(let change) = before { change.signal() }
     }
 
-    init(name: String, sink: AppSink, depth: Int, isPaced: Bool, isOptional: Bool = false) {
+    init(
+        name: String, sink: AppSink, depth: Int, isPaced: Bool, times: ContinuedTimes,
+        isOptional: Bool
+    ) {
         self.name = name
         self.isOptional = isOptional
         self.sink = sink
         queue = SerialQueue(label: "mediabridge.delivery.\(name)")
-        translation = SampleTranslation(sink)
+        translation = SampleTranslation(sink, times: times)
         isLimited = sink.depth > 0
         sink.configure(depth: depth, isPaced: isPaced)
         let pad = sink.element.pad("sink")

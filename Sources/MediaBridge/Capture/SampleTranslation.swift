@@ -9,6 +9,7 @@ final class SampleTranslation: Sendable {
     let orientation = StreamOrientation()
     private let sink: AppSink
     private let loan = PoolStarvationGuard()
+    private let times: ContinuedTimes
     /// Samples that arrived at the appsink.
     let arrived = SingleWriterCounter()
     /// Samples that were pulled. Written under the lock of ``losses``.
@@ -42,7 +43,11 @@ final class SampleTranslation: Sendable {
     /// Whether raw audio is delivered as frames.
     private let isForAudioFrames = Atomic<Bool>(false)
 
-    init(_ sink: AppSink) { self.sink = sink }
+    /// - Parameter times: Shared by the streams of a capture.
+    init(_ sink: AppSink, times: ContinuedTimes) {
+        self.sink = sink
+        self.times = times
+    }
 
     /// Delivers raw audio as frames instead of samples. Must be called before the first run.
     func giveAudioFrames() { isForAudioFrames.store(true, ordering: .relaxed) }
@@ -149,12 +154,12 @@ final class SampleTranslation: Sendable {
     /// decoding time. Behind a receiver of RTP they estimate one for a picture whose presentation time is
     /// that of the picture before it, and may be far ahead of the next picture.
     private func time(of sample: borrowing Sample) -> MediaTime? {
-        if let running = sample.runningTime { return MediaTime(nanoseconds: running) }
+        if let running = sample.runningTime { return times.place(MediaTime(nanoseconds: running)) }
         guard !ignoresDecodingTimes.load(ordering: .relaxed),
             let decoding = sample.decodingRunningTime,
             stream.withLock({ $0.caps?.isRaw }) == false
         else { return nil }
-        return MediaTime(nanoseconds: decoding)
+        return times.place(MediaTime(nanoseconds: decoding))
     }
 
     private func frame(
@@ -217,6 +222,45 @@ final class SampleTranslation: Sendable {
         stream.capsIdentity = caps?.identity
         stream.layout = caps.flatMap { VideoInfo($0) }.map { FrameLayout($0) }
         stream.audio = caps.flatMap { AudioInfo($0) }.flatMap { AudioFrameLayout($0) }
+    }
+}
+
+/// The times of a capture that was started again and is not live: each run begins with its own zero, and is placed
+/// where the clock is.
+///
+/// Thread: any.
+final class ContinuedTimes: Sendable {
+    private struct State {
+        /// Where the next sample belongs; `nil` once it has come.
+        var start: MediaTime?
+        var shift = MediaTime.zero
+        /// The latest time placed.
+        var latest = MediaTime.zero
+    }
+    private let state = Mutex(State())
+    private let isInUse = Atomic<Bool>(false)
+
+    func reset() {
+        isInUse.store(false, ordering: .relaxed)
+        state.withLock { $0 = State() }
+    }
+
+    /// Keeps the times from here on: the capture may be started again.
+    func begin() { isInUse.store(true, ordering: .relaxed) }
+
+    /// Places the next sample at a time, or behind the latest sample if that is later.
+    func restart(at time: MediaTime) {
+        state.withLock { $0.start = max(time, $0.latest) }
+    }
+
+    func place(_ time: MediaTime) -> MediaTime {
+        guard isInUse.load(ordering: .relaxed) else { return time }
+        return state.withLock { state in
+            if let start = state.start.take() { state.shift = start - time }
+            let placed = time + state.shift
+            state.latest = max(state.latest, placed)
+            return placed
+        }
     }
 }
 

@@ -59,8 +59,8 @@ public struct RestartPolicy: Sendable {
     /// The maximum number of consecutive attempts; `nil`, the default, for no limit.
     public var attempts: Int?
     /// How long a source must deliver until it counts as recovered and its attempts are counted
-    /// from the first again. Default 10 s.
-    public var recoveryTime = Duration.seconds(10)
+    /// from the first again. Default 1 s.
+    public var recoveryTime = Duration.seconds(1)
 
     /// Creates a policy with the default values.
     public init() {}

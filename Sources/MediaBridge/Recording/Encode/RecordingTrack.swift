@@ -29,6 +29,7 @@ final class RecordingTrack: Sendable {
         /// not dropped. ``DropCause/early`` before the first key unit.
         var missesKey: DropCause? = .early
         var unitTimes: LiveUnitTimes
+        var repeated = RepeatedUnits()
         /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
@@ -400,6 +401,7 @@ extension RecordingTrack {
         let isLive = unit.liveTiming != nil
         let time =
             isLive ? state.withLock { $0.unitTimes.next(unit.runningTime) } : unit.runningTime
+        if !isLive, let cause = refuse(repeated: unit) { return .dropped(cause) }
         if !isKey, let cause = skip(unit) { return .dropped(cause) }
         switch place(time, unit.liveTiming, isUnit: true) {
         case .drop(let cause): return miss(cause)
@@ -432,9 +434,59 @@ extension RecordingTrack {
         }
     }
 
+    /// Counts a unit that was recorded before, and returns why it is dropped; `nil` if it is new.
+    private func refuse(repeated unit: MediaSample) -> DropCause? {
+        state.withLock { state in
+            guard let time = unit.runningTime,
+                state.repeated.take(time, byteCount: unit.byteCount), state.offer() == nil
+            else { return nil }
+            state.drops[.backwards] += 1
+            return .backwards
+        }
+    }
+
     private func miss(_ cause: DropCause) -> FrameDisposition {
         state.withLock { if $0.missesKey == nil { $0.missesKey = cause } }
         return .dropped(cause)
+    }
+}
+
+/// Recognises units that a source delivers again: hlsdemux fetches a segment again after a stall, and its times go
+/// back. Other times that go back are those of other media.
+struct RepeatedUnits {
+    /// Pictures that are stored in another order than they are shown go back by no more than this.
+    private static let reordering = MediaTime(nanoseconds: 500_000_000)
+    /// A minute of pictures and sound.
+    private static let most = 8_192
+
+    private var sizes: [MediaTime: Int] = [:]
+    /// The keys of ``sizes``, as a ring.
+    private var times: [MediaTime] = []
+    private var next = 0
+    private var latest: MediaTime?
+    private var isRepeating = false
+
+    /// Takes the next unit.
+    ///
+    /// - Returns: Whether a unit of this size was taken before with this time, and times have gone back to it.
+    mutating func take(_ time: MediaTime, byteCount: Int) -> Bool {
+        if let latest, time <= latest, isRepeating || latest - time > Self.reordering {
+            isRepeating = sizes[time] == byteCount
+            if isRepeating { return true }
+        } else {
+            isRepeating = false
+        }
+        latest = latest.map { max($0, time) } ?? time
+        if sizes.updateValue(byteCount, forKey: time) == nil {
+            if times.count < Self.most {
+                times.append(time)
+            } else {
+                sizes[times[next]] = nil
+                times[next] = time
+                next = (next + 1) % Self.most
+            }
+        }
+        return false
     }
 }
 
