@@ -89,7 +89,8 @@ private struct RandomClip: CustomStringConvertible {
         isVariable = chance(4)
         isExact = chance(2)
         sound = chance(3) ? "" : isWebM ? "libopus" : "aac"
-        let writers = Writer.allCases.filter { $0 != .trimmed || container == "mp4" }
+        let isMP4 = container == "mp4"
+        let writers = Writer.allCases.filter { $0 != .trimmed || isMP4 }
         writer = writers.randomElement(using: &random)!
         (start, segment) = (
             [0.3, 4.7, 3600].randomElement(using: &random)!,
