@@ -4,8 +4,7 @@
 /// Sources: RFC 9559, section 5 (Matroska elements); ISO/IEC 13818-1, section 2.4.3.2 (`sync_byte`,
 /// `continuity_counter`).
 enum ContainerDamage {
-    /// Returns a description of each damaged part. MPEG-4 files have none: their boxes and index say
-    /// where every unit is.
+    /// Returns a description of each damaged part; of MPEG-4 files, of the first one.
     static func parts(of path: String, _ container: RecordingContainer) throws(PipelineError)
         -> [String]
     {
@@ -13,7 +12,7 @@ enum ContainerDamage {
         return switch container {
         case .mkv, .webm: matroska(file)
         case .ts: transportStream(file)
-        case .mp4: []
+        case .mp4: try movie(file)
         }
     }
 
@@ -77,6 +76,31 @@ enum ContainerDamage {
             at += part.count - pattern.count + 1
         }
         return nil
+    }
+
+    // MARK: MPEG-4
+
+    private static let boxes: Set = [
+        "ftyp", "styp", "free", "skip", "wide", "moov", "moof", "mdat", "mfra", "sidx", "ssix",
+        "meta",
+        "uuid", "emsg", "prft", "pdin", "udta",
+    ]
+
+    /// Returns the part between the boxes and a later fragment. An incomplete box at the end is no damage.
+    private static func movie(_ file: FileBytes) throws(PipelineError) -> [String] {
+        var (end, isBroken) = (0, false)
+        try file.forEachBox { type, place, size in
+            isBroken = isBroken || !boxes.contains(type) || place + size > file.count
+            if !isBroken { end = place + size }
+        }
+        var at = end + 8
+        while let found = position(of: Array("moof".utf8), in: file, from: at) {
+            if file.read(4, at: found + 8) == Array("mfhd".utf8) {
+                return ["\(found - 4 - end) bytes from \(end) on are no MPEG-4"]
+            }
+            at = found + 4
+        }
+        return []
     }
 
     // MARK: MPEG transport stream

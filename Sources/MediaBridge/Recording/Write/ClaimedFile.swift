@@ -120,8 +120,8 @@ final class ClaimedFile: Sendable {
         throw PipelineError(
             .resourceFailed,
             message:
-                "\"\(path)\" is no longer the file that is written: another process removed or "
-                + "replaced it, or its disk was unmounted. What was written to it may be lost",
+                "\"\(path)\" was written, but is no longer there: another process removed or replaced "
+                + "it, or its disk was unmounted. What was written to it may be lost",
             advice: "check which programs remove or replace files there")
     }
 

@@ -24,11 +24,6 @@ import Testing
         await recorder.wait(forUnits: range.upperBound)
     }
 
-    private static func replace(_ path: String) throws {
-        try Data("theirs".utf8).write(to: URL(filePath: path + ".new"))
-        try #require(rename(path + ".new", path) == 0)
-    }
-
     /// Records frames into a complete file.
     private static func record(_ count: Int, into path: String) async throws {
         let recorder = try recorder(path)
@@ -61,23 +56,21 @@ import Testing
         }
     }
 
-    @Test(arguments: endings, [false, true])
-    func recordingWhoseFileWasRemovedOrReplacedFails(ending: String, isReplaced: Bool) async throws
-    {
+    /// The other file can be read back, too.
+    @Test(arguments: endings)
+    func recordingWhoseFileWasReplacedByAnotherRecordingFails(ending: String) async throws {
         try await withTemporaryDirectory { directory in
-            let path = directory.file("out.\(ending)")
+            let (path, other) = (directory.file("out.\(ending)"), directory.file("b.\(ending)"))
+            try await Self.record(20, into: other)
             let recorder = try Self.recorder(path)
             try recorder.start()
             try await Self.write(0..<30, to: recorder)
-            if isReplaced { try Self.replace(path) } else { unlink(path) }
+            try #require(rename(other, path) == 0)
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
             #expect(
-                error?.message.hasPrefix("\"\(path)\" is no longer the file that is written")
-                    == true)
+                error?.message.hasPrefix("\"\(path)\" was written, but is no longer there") == true)
             #expect(recorder.report.files.map { $0.failure == nil } == [false])
-            if isReplaced {
-                #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs")
-            }
+            #expect(try await MediaProbe.packets(of: path).count == 20)
         }
     }
 
@@ -93,7 +86,7 @@ import Testing
             #expect(recorder.report.failure == nil)
             unlink(path)
             time.advance(by: .seconds(1))
-            #expect(recorder.report.failure?.message.contains("no longer the file") == true)
+            #expect(recorder.report.failure?.message.contains("is no longer there") == true)
             for await _ in events {}
             #expect(recorder.consume(try RecordedFrames().picture(30)) == .dropped(.closed))
         }
@@ -181,6 +174,32 @@ import Testing
             #expect(lstat(old, &about) == 0 && about.st_mode == S_IFREG | 0o640)
             #expect(lstat(link, &about) == 0 && about.st_mode & S_IFMT == S_IFLNK)
             #expect(try await MediaProbe.packets(of: old).count == 20)
+        }
+    }
+
+    /// The header of a fragment in the middle of a file is overwritten.
+    @Test func repairDoesNotReplaceADamagedMP4() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("in.mp4")
+            var configuration = Recorder.Configuration()
+            configuration.whenFull = .wait
+            configuration.isFragmented = true
+            let recorder = try Recorder(path, configuration: configuration)
+            try recorder.start()
+            try await Self.write(0..<60, to: recorder)
+            try await recorder.stop()
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            let second = try #require(
+                bytes.range(of: Data("moof".utf8)).flatMap {
+                    bytes.range(of: Data("moof".utf8), in: $0.upperBound..<bytes.endIndex)
+                })
+            bytes.replaceSubrange(second.lowerBound - 4..<second.upperBound, with: Data(count: 8))
+            try bytes.write(to: URL(filePath: path))
+            let error = await #expect(throws: PipelineError.self) {
+                try await RecordingRepair(path).run()
+            }
+            #expect(error?.message.hasPrefix("\(path) is damaged") == true)
+            #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
         }
     }
 
