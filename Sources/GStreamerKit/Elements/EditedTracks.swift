@@ -102,7 +102,7 @@ final class EditedTracks: Sendable {
             else { return nil }
             let start = width == 8 ? begins : Int(Int32(truncatingIfNeeded: begins))
             if start == -1 {
-                delay += UInt64(length)
+                delay &+= UInt64(length)
                 continue
             }
             let times = SampleTimes(samples)
@@ -113,7 +113,7 @@ final class EditedTracks: Sendable {
             let begin = nanoseconds(UInt64(start), scale)
             return Edit(
                 start: begin,
-                stop: length == 0 ? .max : begin + nanoseconds(UInt64(length), movieScale),
+                stop: length == 0 ? .max : begin &+ nanoseconds(UInt64(length), movieScale),
                 delay: nanoseconds(delay, movieScale))
         }
         return nil
@@ -139,13 +139,13 @@ private struct SampleTimes {
         guard let durations else { return .max }
         var (time, left) = (UInt64(0), sample)
         for (count, duration) in Self.runs(durations) where left > 0 {
-            time += UInt64(min(count, left)) * UInt64(duration)
+            time &+= UInt64(min(count, left)) &* UInt64(duration)
             left -= min(count, left)
         }
         left = sample
         for (count, offset) in Self.runs(offsets) {
             if left < count {
-                return UInt64(max(0, Int64(time) + Int64(Int32(bitPattern: offset))))
+                return UInt64(max(0, Int64(clamping: time) &+ Int64(Int32(bitPattern: offset))))
             }
             left -= count
         }

@@ -60,8 +60,8 @@ extension Pad {
             Self.replaceSegment(event, info) {
                 $0.start = max($0.start, guint64(start))
                 $0.stop = guint64(stop)
-                $0.time = $0.start - guint64(start) + guint64(delay)
-                $0.base += guint64(delay)
+                $0.time = $0.start - guint64(start) &+ guint64(delay)
+                $0.base &+= guint64(delay)
             }
             return GST_PAD_PROBE_OK
         }

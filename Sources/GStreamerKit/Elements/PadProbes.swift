@@ -223,6 +223,14 @@ extension UnsafeMutablePointer<GstPad> {
 // MARK: Events
 
 extension Pad {
+    /// Calls `body` for each gap event, until the probe is removed.
+    func onGap(_ body: @escaping @Sendable () -> Void) -> PadProbe {
+        addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
+            if gst_pad_probe_info_get_event(info)?.pointee.type == GST_EVENT_GAP { body() }
+            return GST_PAD_PROBE_OK
+        }
+    }
+
     /// Calls `body` when an element downstream requests a key frame, on the thread of that element.
     /// The request goes on upstream.
     package func onKeyFrameRequest(_ body: @escaping @Sendable () -> Void) {

@@ -111,8 +111,12 @@ package final class StreamReader: Sendable {
     /// The demuxer stops at its first unit, which the seek discards.
     private func seek(to time: ClockTime) async throws(PipelineError) {
         let begun = Latch()
-        let blocks = sinks.compactMap { $0.element.pad("sink")?.block { begun.open() } }
-        defer { blocks.forEach { $0.remove() } }
+        let pads = sinks.compactMap { $0.element.pad("sink") }
+        // A track that begins later begins with a gap, at which a sink waits for the playback.
+        let probes = pads.flatMap { pad in
+            [pad.block { begun.open() }, pad.onGap { begun.open() }]
+        }
+        defer { probes.forEach { $0.remove() } }
         pipeline.onFirstError { _ in begun.open() }
         try await pipeline.setState(.paused)
         _ = await begun.wait(for: Self.patience)
@@ -121,7 +125,9 @@ package final class StreamReader: Sendable {
         // matroskademux seeks to a time that counts from the first block. The pad still has the event of its
         // own segment.
         let demuxer = pipeline.element(named: "streams")
-        if isMatroska, let segment = pads.compactMap({ demuxer?.pad($0)?.pointer.segment }).first {
+        if isMatroska,
+            let segment = self.pads.compactMap({ demuxer?.pad($0)?.pointer.segment }).first
+        {
             target -= Int64(segment.start) - Int64(segment.time)
         }
         // A file that cannot be sought is read from its beginning.

@@ -81,7 +81,8 @@ private struct RandomClip: CustomStringConvertible {
 
     init(_ random: inout SeededGenerator) {
         func chance(_ parts: Int) -> Bool { Int.random(in: 0..<parts, using: &random) == 0 }
-        container = ["mkv", "mkv", "mp4", "mp4", "ts", "webm"].randomElement(using: &random)!
+        let container = ["mkv", "mkv", "mp4", "mp4", "ts", "webm"].randomElement(using: &random)!
+        self.container = container
         let isWebM = container == "webm"
         target = (isWebM ? ["webm", "mkv"] : ["mkv", "mp4", "ts"]).randomElement(using: &random)!
         rate = [25, 30, 60].randomElement(using: &random)!

@@ -53,6 +53,7 @@ extension RecordingContainer {
         guard let muxer = pipeline.element(named: "mux") else { return pipeline }
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
         if self == .mkv || self == .webm {
+            pipeline.element(named: "d")?.onSourcePad { $0.keepTimestamps() }
             let length = RecordedTracks.end(of: streams) - RecordedTracks.start(of: streams)
             MatroskaHeader.correct(muxer, created: recorded.created) { length }
         }
@@ -151,9 +152,8 @@ enum RecordedTracks {
             throw difference(
                 "tracks of \(list(before)), the new file tracks of \(list(after))")
         }
-        // Except for MPEG-4, a file may begin at any time, so only times relative to the first are
-        // compared.
-        let shift = container == .mp4 ? 0 : (first(after) ?? 0) - (first(before) ?? 0)
+        // A file may begin at any time, so only times relative to the first are compared.
+        let shift = (first(after) ?? 0) - (first(before) ?? 0)
         var rest = after
         for stream in before {
             // The order of the tracks may differ, so each is matched with its counterpart.
