@@ -152,8 +152,9 @@ enum RecordedTracks {
             throw difference(
                 "tracks of \(list(before)), the new file tracks of \(list(after))")
         }
-        // A file may begin at any time, so only times relative to the first are compared.
-        let shift = (first(after) ?? 0) - (first(before) ?? 0)
+        // Except for MPEG-4, a file may begin at any time, so only times relative to the first are
+        // compared.
+        let shift = container == .mp4 ? 0 : (first(after) ?? 0) - (first(before) ?? 0)
         var rest = after
         for stream in before {
             // The order of the tracks may differ, so each is matched with its counterpart.
