@@ -63,6 +63,22 @@ extension CommandTests {
             }
         }
 
+        @Test func repairsAFileThatBeginsLater() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = try await segments("mkv", in: directory)[2]
+                let bytes = try Data(contentsOf: URL(filePath: path))
+                let (cut, whole) = (directory.file("cut.mkv"), directory.file("repaired.mkv"))
+                try bytes.prefix(bytes.count * 3 / 4).write(to: URL(filePath: cut))
+                let ended = try await GstBridge.run(["repair", cut, whole])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let numbers = try await CountedFilm.numbers(of: whole)
+                #expect(numbers.count > 30 && numbers == Array(120..<120 + numbers.count))
+                let times = try await MediaProbe.videoTimes(of: whole).sorted()
+                let steps = zip(times.dropFirst(), times).map { $0 - $1 }
+                #expect(steps.allSatisfy { abs($0 - 1 / 30) < 0.0021 }, "\(steps)")
+            }
+        }
+
         @Test func reportsAFileThatBeginsLaterAndIsCutOff() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await segments("mkv", in: directory)[2]
