@@ -6,7 +6,7 @@ internal import Synchronization
 /// If an edit list begins a track between its first key frame and the second, `qtdemux` 1.22 begins with the first
 /// frame that is shown, which no decoder can decode. So the edit list is hidden from it, and its effect is
 /// stated as the segment of the track: the frames before it have negative running times, and decoders do
-/// not show them. Tracks of sound, whose blocks are all key frames, and lists of several edits are left alone.
+/// not show them. Tracks of sound, whose blocks are all key frames, and lists of several edits do not change.
 ///
 /// Source: ISO/IEC 14496-12, boxes `elst` (section 8.6.6), `stts`, `ctts` and `stss` (8.6.1 and 8.6.2).
 final class EditedTracks: Sendable {

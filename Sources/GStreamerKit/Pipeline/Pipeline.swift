@@ -226,7 +226,7 @@ extension Pipeline {
 }
 
 extension Pipeline {
-    /// Corrects the edit lists of every `qtdemux`, also of those that are added later.
+    /// Corrects the edit lists of each present and later `qtdemux`.
     fileprivate func watchIndexes() {
         elements.forEach { EditedTracks.watch($0) }
         mb_on_deep_element_added(
