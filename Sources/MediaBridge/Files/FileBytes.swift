@@ -57,3 +57,44 @@ final class FileBytes {
         Int(truncatingIfNeeded: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 }
+
+extension FileBytes {
+    /// Writes bytes at offsets, one step after the other: each reaches the disk before the next. After
+    /// a failure the file gets back its size.
+    ///
+    /// - Parameters:
+    ///   - steps: An offset, and the parts of what is written there.
+    ///   - onProgress: Called while the disk takes the file's data.
+    /// - Returns: The reason if it fails; else `nil`.
+    func change(_ steps: [(place: Int, parts: [[UInt8]])], onProgress: () -> Void) -> String? {
+        let target = open(path, O_WRONLY | O_CLOEXEC)
+        guard target >= 0 else { return systemErrorText() }
+        defer { close(target) }
+        for step in steps {
+            var place = step.place
+            for part in step.parts {
+                var done = 0
+                while done < part.count {
+                    let written = part[done...].prefix(Self.portion).withUnsafeBytes {
+                        pwrite(target, $0.baseAddress, $0.count, place)
+                    }
+                    guard written > 0 else {
+                        let reason = systemErrorText()
+                        ftruncate(target, count)
+                        return reason
+                    }
+                    done += written
+                    place += written
+                    onProgress()
+                }
+            }
+            do throws(PipelineError) {
+                try FileFlush.run(target, path, onProgress: onProgress)
+            } catch { return error.message }
+        }
+        return nil
+    }
+
+    /// The maximum number of bytes written at once, so that a slow disk shows progress.
+    private static let portion = 1 << 20
+}
