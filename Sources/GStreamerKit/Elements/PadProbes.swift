@@ -135,14 +135,22 @@ extension Pad {
         }
     }
 
-    /// Blocks every buffer at this pad, and with it the streaming thread, until the probe is
-    /// removed or the pad is flushed. A buffer that has already passed the pad is not affected.
+    /// Blocks every buffer and every gap at this pad, and with it the streaming thread, until the probe is
+    /// removed or the pad is flushed. A buffer that has already passed the pad is not affected. In a sink, a
+    /// gap waits for the state as a buffer does.
     ///
-    /// - Parameter onBlock: Called when a buffer waits.
+    /// - Parameter onBlock: Called when one waits.
     func block(_ onBlock: @escaping @Sendable () -> Void = {}) -> PadProbe {
         addProbe(
-            GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER, GST_PAD_PROBE_TYPE_BUFFER_LIST
-        ) { _, _ in
+            GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER, GST_PAD_PROBE_TYPE_BUFFER_LIST,
+            GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+        ) { _, info in
+            let type = info.pointee.type.rawValue
+            if type & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue != 0,
+                gst_pad_probe_info_get_event(info)?.pointee.type != GST_EVENT_GAP
+            {
+                return GST_PAD_PROBE_PASS
+            }
             onBlock()
             return GST_PAD_PROBE_OK
         }

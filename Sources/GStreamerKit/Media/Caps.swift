@@ -290,6 +290,17 @@ extension Caps {
         return (width, height)
     }
 
+    /// Frames per second in the first structure; `nil` if it is missing, not fixed or variable (0/1).
+    package var frameRate: (numerator: Int, denominator: Int)? {
+        guard let structure else { return nil }
+        var (numerator, denominator) = (gint(0), gint(0))
+        guard
+            gst_structure_get_fraction(structure, "framerate", &numerator, &denominator) != 0,
+            numerator > 0, denominator > 0
+        else { return nil }
+        return (Int(numerator), Int(denominator))
+    }
+
     /// Sample rate in Hz and number of channels in the first structure; `nil` for a value that is
     /// missing or not fixed.
     package var soundFormat: (rate: Int?, channels: Int?) { (integer("rate"), integer("channels")) }

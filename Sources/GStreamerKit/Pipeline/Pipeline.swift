@@ -191,7 +191,8 @@ extension Pipeline {
 extension Element {
     /// Whether it is a source that reads from a server or from another process.
     package var readsConnection: Bool {
-        klass.contains("Source/Network") || ["rtmpsrc", "shmsrc", "unixfdsrc"].contains(factoryName)
+        klass.contains("Source/Network")
+            || ["rtmpsrc", "shmsrc", "unixfdsrc"].contains(factoryName)
     }
 }
 

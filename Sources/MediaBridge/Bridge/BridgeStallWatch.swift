@@ -101,9 +101,11 @@ extension Bridge {
     /// Returns the limit if live captures that deliver nothing should have reached it by now.
     fileprivate func limitReachedByClock() -> BridgeReport.End? {
         let down = restarts.filter(\.isDown).map(\.capture)
-        guard captures.allSatisfy({ capture in
-            capture.isLive == true || down.contains { $0 === capture }
-        }) else { return nil }
+        guard
+            captures.allSatisfy({ capture in
+                capture.isLive == true || down.contains { $0 === capture }
+            })
+        else { return nil }
         return limits.reachedByClock(MediaTime(seconds: run.seconds))
     }
 

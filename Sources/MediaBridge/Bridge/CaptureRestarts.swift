@@ -80,7 +80,8 @@ final class CaptureRestarts: Sendable {
         run.warn(
             PipelineError(
                 .streamFailed,
-                message: "the capture \"\(name)\" has ended and is not restarted: it is not live, and does "
+                message:
+                    "the capture \"\(name)\" has ended and is not restarted: it is not live, and does "
                     + "not read from a connection without a known end",
                 advice: "restart live captures only"))
     }

@@ -76,6 +76,24 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
+    /// Makes mp4mux store the times of pictures of a low frame rate exactly. It chooses 100 units per frame by
+    /// itself, in whole units per second: 10 ms at one frame per second, and none at all at one per hour.
+    ///
+    /// - Parameter caps: The pictures' format.
+    func setTimescale(_ muxer: Element?, for caps: Caps) {
+        guard self == .mp4, let rate = caps.frameRate else { return }
+        let own = 100 * rate.numerator / rate.denominator
+        guard !(1000...Int(UInt32.max)).contains(own) else { return }
+        let timescale = Self.timescale(seconds: rate.denominator / rate.numerator)
+        muxer?.pad(pad(for: .video))?.set("trak-timescale", "\(timescale)")
+    }
+
+    /// Units per second in which the frame duration of every usual frame rate is an integer; fewer if frames last
+    /// for hours, because a duration has 32 bits.
+    ///
+    /// - Parameter seconds: How long the longest frame lasts.
+    static func timescale(seconds: Int) -> Int { seconds > 3600 ? 1000 : 120_000 }
+
     // MARK: Reading
 
     var demuxer: String {

@@ -269,7 +269,7 @@ public final class Recorder: Sendable {
     /// - Returns: The final counts.
     /// - Throws: ``PipelineError``: the error that made it fail, now or before, although the files
     ///   may be intact up to that point; ``PipelineError/Code/deadlineExceeded`` if the disk is
-    ///   stuck.
+    ///   stuck, or too slow for the frames that wait at the end: these are counted as unwritten.
     @discardableResult
     public func stop() async throws(PipelineError) -> RecorderReport {
         progressState.end(.stop)
@@ -455,12 +455,13 @@ extension Recorder {
         var seen = progressState.written
         while await !cut.done.wait(for: configuration.stallTimeout) {
             let now = progressState.written
-            guard now != seen, progressState.failure == nil else {
+            guard now != seen else {
                 giveUp(since: delivered)
-                return await complete()
+                break
             }
             seen = now
         }
+        if gaveUp.withLock({ $0 != nil }) { await complete() }
     }
 }
 

@@ -32,6 +32,7 @@ package struct YAMLNode {
         }
         defer { yaml_parser_delete(&parser) }
         let bytes = Array(text.utf8)
+        try checkDepth(of: bytes)
         return try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
             yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
             yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING)
@@ -45,6 +46,33 @@ package struct YAMLNode {
             }
             var reader = Reader(document)
             return try reader.node(root, depth: 0)
+        }
+    }
+
+    /// Throws if lists and mappings are nested too deeply. The time that libyaml takes to load them is the
+    /// square of their depth.
+    private static func checkDepth(of bytes: [UInt8]) throws(Failure) {
+        var parser = yaml_parser_t()
+        guard yaml_parser_initialize(&parser) != 0 else { return }
+        defer { yaml_parser_delete(&parser) }
+        try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+            yaml_parser_set_input_string(&parser, bytes.baseAddress, bytes.count)
+            yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING)
+            var (depth, event) = (0, yaml_event_t())
+            // An error is reported when the document is loaded.
+            while yaml_parser_parse(&parser, &event) != 0 {
+                let (type, line) = (event.type, Int(event.start_mark.line) + 1)
+                yaml_event_delete(&event)
+                switch type {
+                case YAML_SEQUENCE_START_EVENT, YAML_MAPPING_START_EVENT: depth += 1
+                case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: depth -= 1
+                case YAML_STREAM_END_EVENT, YAML_NO_EVENT: return
+                default: break
+                }
+                guard depth <= Reader.maximumDepth + 1 else {
+                    throw Failure(message: "nested too deeply", line: line)
+                }
+            }
         }
     }
 
@@ -62,7 +90,7 @@ package struct YAMLNode {
         /// The number of nodes that the document may still have, with every alias expanded: nested
         /// aliases multiply.
         private var rest = 10_000
-        private static let maximumDepth = 50
+        static let maximumDepth = 50
 
         init(_ document: yaml_document_t) { self.document = document }
 

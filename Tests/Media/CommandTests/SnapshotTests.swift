@@ -26,6 +26,22 @@ extension CommandTests {
             }
         }
 
+        @Test func aSheetOfFramesThatAreFarApartIsMadeAtOnce() async throws {
+            try await withTemporaryDirectory { directory in
+                let film = directory.file("slow.mkv")
+                try await Tool.check(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i",
+                        "testsrc=size=64x48:rate=5:duration=1.2", "-vf", "setpts=N*100000/TB",
+                        "-fps_mode", "passthrough", film,
+                    ])
+                let sheet = directory.file("sheet.png")
+                let ended = try await GstBridge.run(["snapshot", "--sheet", "9x8", film, sheet])
+                #expect(ended.status == 0, "\(ended.errors)")
+            }
+        }
+
         @Test func aPngHasThePixelsOfTheFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let pictures = try RawPictures(

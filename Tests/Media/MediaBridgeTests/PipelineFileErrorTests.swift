@@ -105,6 +105,7 @@ import Testing
             "capture: " + String(repeating: "[", count: 400) + String(repeating: "]", count: 400),
             "nested"
         ),
+        ("capture:\n  " + String(repeating: "[", count: 100_000), "x.yaml:2: not YAML: nested"),
         ("capture: x\n---\ncapture: y\n", "x.yaml:3: not YAML: a second document"),
         ("capture: *nothing", "undefined alias"), ("capture: \u{1}", "control characters"),
     ])

@@ -19,6 +19,10 @@ enum Stalls {
                 isCopy: isCopy, text: "stop ends in time, reports *stuck* and unblocks the callers"
             ) { try await waiting($0, isCopy) },
             Promise(
+                name: "disk-slow", fault: "A disk that takes 4 kB in 0 to 0.4 s", isCopy: isCopy,
+                text: "stop ends within a minute and reports *too slow*; the preview goes on"
+            ) { try await slow($0, isCopy) },
+            Promise(
                 name: "closed-pipe", fault: "A pipe whose reader exits", isCopy: isCopy,
                 text: "a typed error; the process and its preview go on"
             ) { try await closedPipe($0, isCopy) },
@@ -105,6 +109,42 @@ enum Stalls {
         return Finding(
             "stop took at most \((findings.map(\.0).max() ?? 0).text) s with a timeout of "
                 + "\(stallTimeout.text) s", complaints: findings.flatMap(\.1))
+    }
+
+    private static func slow(_ options: Options, _ isCopy: Bool) async throws -> Finding {
+        let findings = try await inTurns(options.subjects(isCopy), width: 2) { subject in
+            try await withTemporaryDirectory { directory in
+                var order = try fifo(in: directory, subject, options)
+                order.stallTimeout = 10
+                let path = order.path
+                let recording = try Recording(order)
+                defer { recording.child.send(signal: SIGKILL) }
+                Thread.detachNewThread {
+                    var random = SeededGenerator(seed: options.seed)
+                    let disk = open(path, O_RDONLY)
+                    var bytes = [UInt8](repeating: 0, count: 4096)
+                    while read(disk, &bytes, bytes.count) > 0 {
+                        usleep(UInt32.random(in: 0...400_000, using: &random))
+                    }
+                    close(disk)
+                }
+                let report = try await recording.report()
+                var complaints = Complaints()
+                complaints.expect(
+                    report.failure?.code == "deadlineExceeded"
+                        && report.failure?.message.contains("too slow") == true,
+                    "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
+                complaints.expect(
+                    report.hasThrown && report.ended == "error", "the end was reported as success")
+                complaints.expectStop(within: 60, options, report)
+                complaints.expectPreview(options, in: report)
+                complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                return (report.stopSeconds, complaints.all.map { "\(subject.container): \($0)" })
+            }
+        }
+        return Finding(
+            "stop took at most \((findings.map(\.0).max() ?? 0).text) s; all preview frames",
+            complaints: findings.flatMap(\.1))
     }
 
     private static func closedPipe(_ options: Options, _ isCopy: Bool) async throws -> Finding {

@@ -18,6 +18,14 @@ struct Contestant {
             arguments: arguments + ["--report", "none", "--progress", "never"], limits: limits)
     }
 
+    /// The command with these arguments alone.
+    static func plain(
+        _ name: String, _ arguments: [String], limits: [Limit] = []
+    ) -> Contestant {
+        Contestant(
+            name: name, program: path(of: "gst-bridge"), arguments: arguments, limits: limits)
+    }
+
     /// A bridge that the command runs.
     static func bridge(
         _ capture: String, _ output: String, options: [String] = [],

@@ -14,7 +14,7 @@ protocol Workload {
 let workloads: [any (Workload & Sendable).Type] = [
     BridgeAlone.self, Looking.self, Iteration.self, Filters.self, Conversions.self, Pushes.self,
     FanOut.self, Engines.self, Latency.self, StartUp.self, Films.self, Channels.self, Sound.self,
-    Confinement.self, Capacity.self, WebRTC.self,
+    Confinement.self, Long.self, Capacity.self, WebRTC.self,
 ]
 
 /// Captures, and the films that workloads read.

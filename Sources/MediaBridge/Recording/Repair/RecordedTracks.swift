@@ -66,9 +66,11 @@ extension RecordingContainer {
             pipeline.element(named: "d")?.onSourcePad { $0.correct(fragments) }
         }
         for stream in streams where self == .mp4 {
-            // A timescale in which the frame duration of every usual frame rate is an integer.
             guard stream.isPicture else { continue }
-            muxer.pad(stream.pad)?.set("trak-timescale", "120000")
+            let times = stream.times.compactMap { $0 }
+            let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0
+            let timescale = Self.timescale(seconds: Int(longest / 1_000_000_000))
+            muxer.pad(stream.pad)?.set("trak-timescale", "\(timescale)")
         }
         return pipeline
     }

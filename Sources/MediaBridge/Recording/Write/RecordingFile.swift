@@ -100,6 +100,7 @@ final class RecordingFile: Sendable {
                 starts: starts, orientation: orientation, created: began,
                 hidesFragments: isDurable)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
+            if let video = streams[.video] { container.setTimescale(muxer, for: video.caps) }
         case .mkv, .webm:
             MatroskaHeader.correct(muxer, created: began) { [weak self] in
                 self?.duration ?? .zero

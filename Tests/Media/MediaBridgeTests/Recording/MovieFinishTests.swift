@@ -151,6 +151,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("1/3600", 3600.0), ("1/100000", 100_000), ("1/2", 2), ("3/7", 7.0 / 3)])
+    func storesTheTimesOfALowFrameRate(rate: String, seconds: Double) async throws {
+        try await withTemporaryDirectory { directory in
+            for isFragmented in [false, true] {
+                let path = directory.file("\(isFragmented).mp4")
+                try await Self.record(
+                    "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48,framerate=\(rate)",
+                    to: path, isFragmented: isFragmented)
+                _ = try await RecordingRepair(path).run()
+                let times = try await Self.packets(of: path)
+                    .compactMap { Double($0.split(separator: ",")[1]) }.sorted()
+                #expect(times.count == 5)
+                for (index, time) in times.enumerated() {
+                    #expect(abs(time - Double(index) * seconds) < 0.001, "\(times)")
+                }
+            }
+        }
+    }
+
     @Test func repairsARecordingOfHours() async throws {
         try await withTemporaryDirectory { directory in
             let movie = try await Self.longMovie(fragments: 20_000, seed: 3, in: directory)

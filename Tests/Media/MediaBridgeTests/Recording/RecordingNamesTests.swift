@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int.max, Int.max - 1])
+    func aFileWithAnEnormousNumberIsNotContinued(number: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let other = directory.file("out-\(number).mkv")
+            try Data("theirs".utf8).write(to: URL(filePath: other))
+            var configuration = Recorder.Configuration()
+            configuration.segments = RecordingSegments(length: .seconds(1))
+            let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
+            try await Self.begin(recorder, pictures: 10)
+            let report = try await recorder.stop()
+            #expect(report.files.map(\.path) == [directory.file("out-00000.mkv")])
+        }
+    }
+
     @Test func segmentsAndReplaysLeaveExistingFilesAlone() async throws {
         try await withTemporaryDirectory { directory in
             let taken = ["out-00000.mkv", "out-00002.mkv", "replay.mkv"]

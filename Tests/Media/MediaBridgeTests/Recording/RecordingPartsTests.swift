@@ -44,6 +44,21 @@ import Testing
         #expect(interleaver.isOver)
     }
 
+    @Test func audioThatIsFarAheadOfTheVideoKeepsItsOrder() throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video, .audio])
+        interleaver.begin(.video, generation: 1)
+        interleaver.begin(.audio, generation: 2)
+        let audio = (0..<40_000).map { Double($0) / 50 }
+        for time in audio { interleaver.add(try unit(.audio, time), generation: 2) }
+        var times: [Double] = []
+        for time in stride(from: 0.01, to: 801, by: 1) {
+            interleaver.add(try unit(.video, time), generation: 1)
+            times += drain(&interleaver)
+        }
+        #expect(times.count > audio.count && times == times.sorted())
+    }
+
     @Test func anEncodersUnitsFollowThoseOfTheOneBeforeWhicheverCameFirst() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video])

@@ -92,6 +92,35 @@ private final class HastyTimeline: Timeline {
         }
     }
 
+    /// A disk that takes 25 kB in a second. The end of the recording is bounded, and what the disk did not take is
+    /// counted.
+    @Test(arguments: ["mkv", "mp4", "ts"])
+    func stopEndsOnASlowDiskAndCountsWhatIsNotWritten(ending: String) async throws {
+        try await withStuckFile(ending) { path in
+            Thread.detachNewThread {
+                // Waits for the writer.
+                let disk = open(path, O_RDONLY)
+                var bytes = [UInt8](repeating: 0, count: 512)
+                while read(disk, &bytes, 512) > 0 { usleep(20_000) }
+                close(disk)
+            }
+            var configuration = configuration(.automatic)
+            configuration.audio = nil
+            configuration.stallTimeout = .seconds(10)
+            let recorder = try Recorder(
+                path, configuration: configuration, clock: HastyTimeline())
+            try recorder.start()
+            let frames = RecordedFrames(liveTiming: Self.live)
+            for index in 0..<2_000 { recorder.consume(try frames.picture(index)) }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(error?.code == .deadlineExceeded)
+            #expect(error?.message.contains("too slow") == true, "\(error?.message ?? "")")
+            let track = try #require(recorder.report.video)
+            #expect(track.written > 0 && track.dropped[.unwritten] > 0)
+            #expect(track.offered + track.repeated == track.written + track.dropped.total)
+        }
+    }
+
     @Test func aLiveSourceAfterAFilesFrameWaitsForNothing() async throws {
         try await withStuckFile("mkv", isFull: true) { path in
             let recorder = try Recorder(
