@@ -220,7 +220,8 @@ struct BridgedText {
                 failure.advice =
                     isOfCaps
                     ? failure.advice
-                    : adviceForSink ?? advice + (failure.advice.map { "; \($0)" } ?? "")
+                    : adviceForSink ?? adviceForMuxer(failure.message)
+                        ?? advice + (failure.advice.map { "; \($0)" } ?? "")
             }
             throw failure
         }
@@ -237,6 +238,20 @@ struct BridgedText {
         else { return nil }
         return "a capture ends before the sink: remove \(name), and make it an output: "
             + "--output \"\(words.joined(separator: " "))\""
+    }
+
+    /// Advice for an output that begins with a muxer, which takes no raw media; `nil` for any other
+    /// string.
+    private func adviceForMuxer(_ message: String) -> String? {
+        guard !isCapture, let name = PipelineText(original).words.first,
+            let factory = try? ElementFactory.find(name), factory.klass.contains("Muxer")
+        else { return nil }
+        let isOfMatroska = ["webmmux", "matroskamux"].contains(name)
+        let encoder =
+            message.contains("audio/x-raw")
+            ? isOfMatroska ? "opusenc" : "avenc_aac ! aacparse"
+            : name == "webmmux" ? "vp8enc" : "x264enc ! h264parse"
+        return "put an encoder before it, for example \(encoder) ! \(name)"
     }
 
     /// Returns the error with the string as the user wrote it.

@@ -96,7 +96,8 @@ struct BadInput: CustomTestStringConvertible, Sendable {
         output("videotestsrc ! fakesink", "videotestsrc", "free sink pad"),
         output("appsrc ! fakesink appsrc ! fakesink", "2 elements", "appsrc name="),
         output("appsrc name=nosuchstream ! fakesink", "nosuchstream", "video"),
-        output("mp4mux ! fakesink", "video/x-raw", "mp4mux"),
+        output("mp4mux ! fakesink", "video/x-raw", "x264enc ! h264parse ! mp4mux"),
+        output("webmmux ! fakesink", "video/x-raw", "vp8enc ! webmmux"),
         output("audioconvert ! fakesink", "video/x-raw", "audioconvert"),
         output("filesink", "No file name", "filesink location="),
         output(

@@ -360,6 +360,7 @@ extension CommandTests {
                         ],
                         "there is no recording from 2001-01-01T00:00:00"
                     ),
+                    (paths + ["--from", "99s", output], "there is no recording from"),
                     (paths + ["--from", "yesterday", output], "\"yesterday\" is not a time"),
                     (paths + [directory.file("out.webm")], "cannot be copied into .webm"),
                     (paths + ["--overwrite", paths[1]], "is a recording that the clip is made of"),

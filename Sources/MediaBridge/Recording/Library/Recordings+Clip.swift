@@ -167,14 +167,18 @@ extension Recordings {
         func text(_ time: Int64?) -> String {
             time.flatMap { WallClock().text(of: $0, format: "%Y-%m-%dT%H:%M:%S") } ?? "?"
         }
-        let range = "\(text(files.first?.date)) to \(text(files.map(\.end).max()))"
+        guard let first = files.first, let last = files.map(\.end).max() else {
+            throw PipelineError(
+                .badValue, message: "there is no recording", advice: "check the path")
+        }
         throw PipelineError(
             .badValue,
-            message: begin >= end && !files.isEmpty
+            message: begin >= end && end < last
                 ? "the clip ends before it begins"
-                : "there is no recording"
-                    + (files.isEmpty ? "" : " from \(text(begin)) to \(text(end))"),
-            advice: files.isEmpty ? "check the path" : "the recordings are from \(range)")
+                : begin >= last
+                    ? "there is no recording from \(text(begin)) on"
+                    : "there is no recording from \(text(begin)) to \(text(end))",
+            advice: "the recordings are from \(text(first.date)) to \(text(last))")
     }
 
     /// Returns the clip while it is written; `nil` if it is written directly.
