@@ -99,6 +99,8 @@ private struct RandomClip: CustomStringConvertible {
         )
         from = Double.random(in: 0..<0.9, using: &random)
         length = Double.random(in: 0.05...1, using: &random)
+        // h264parse 1.22 and ffmpeg write parameter sets into transport streams before IDR pictures only.
+        let mayBeOpen = container != "ts" && target != "ts"
         let group = Int.random(in: 8...70, using: &random)
         let reordered = isWebM ? 0 : [0, 2, 3].randomElement(using: &random)!
         encoding =
@@ -108,7 +110,7 @@ private struct RandomClip: CustomStringConvertible {
                 ? ["-c:v", chance(2) ? "libvpx" : "libvpx-vp9", "-deadline", "realtime"]
                 : [
                     "-c:v", "libx264", "-bf", "\(reordered)", "-x264-params",
-                    "open-gop=\(reordered > 0 && chance(3) ? 1 : 0)",
+                    "open-gop=\(reordered > 0 && mayBeOpen && chance(3) ? 1 : 0)",
                 ])
     }
 
