@@ -71,6 +71,8 @@ final class ClipCutter: Sendable {
         /// The time of the first picture of the recording that is copied; those before it are encoded again, or
         /// not wanted.
         var copiedFrom = Int64.min
+        /// Whether the next copied picture follows encoded ones of another recording.
+        var followsEncoded = false
         /// While ``began`` is not known: the time of the last key frame, and the units from there on.
         var groupBegan: Int64?
         var group: [EncodedUnit] = []
@@ -133,6 +135,7 @@ final class ClipCutter: Sendable {
 
     private func begin(_ exact: ExactBeginning, _ shift: Int64, _ state: inout State) {
         state.began = from
+        state.followsEncoded = exact.copiedFrom == .max && !exact.units.isEmpty
         state.copiedFrom = exact.copiedFrom == .max ? to : min(to, exact.copiedFrom + shift)
         state.formats[leader] = (exact.recorded, exact.recorded, exact.written)
         for unit in exact.units {
@@ -232,6 +235,18 @@ final class ClipCutter: Sendable {
             let caps = written(unit.caps, kind, plan, &state)
         else { return nil }
         state.last[kind] = said
+        if kind == .video, state.followsEncoded, state.place > 0 {
+            state.followsEncoded = false
+            guard unit.isKey else {
+                state.failure = PipelineError(
+                    .streamFailed,
+                    message:
+                        "\(plan.file.path) does not begin with an IDR picture, so an exact clip cannot "
+                        + "continue with it",
+                    advice: "a clip that begins with a key frame")
+                return nil
+            }
+        }
         if kind == .video, said < plan.file.start, state.place > 0 {
             state.failure = PipelineError(
                 .streamFailed,

@@ -99,7 +99,7 @@ struct ExactBeginning: Sendable {
 
 extension StreamReader.Unit {
     /// Whether decoding may begin with it, and no later unit refers to an earlier one.
-    fileprivate var isKey: Bool {
+    var isKey: Bool {
         guard caps.mediaType == "video/x-h264" else { return !buffer.isDelta }
         guard !buffer.isDelta, let mapped = MappedBuffer(buffer) else { return false }
         return mapped.bytes.withUnsafeBytes { bytes in
