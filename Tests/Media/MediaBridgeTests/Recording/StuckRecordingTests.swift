@@ -92,7 +92,7 @@ private final class HastyTimeline: Timeline {
         }
     }
 
-    /// A disk that takes 25 kB in a second. The end of the recording is bounded, and what the disk did not take is
+    /// A disk that takes 10 kB in a second. The end of the recording is bounded, and what the disk did not take is
     /// counted.
     @Test(arguments: ["mkv", "mp4", "ts"])
     func stopEndsOnASlowDiskAndCountsWhatIsNotWritten(ending: String) async throws {
@@ -100,17 +100,19 @@ private final class HastyTimeline: Timeline {
             Thread.detachNewThread {
                 // Waits for the writer.
                 let disk = open(path, O_RDONLY)
-                var bytes = [UInt8](repeating: 0, count: 512)
-                while read(disk, &bytes, 512) > 0 { usleep(20_000) }
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                while read(disk, &bytes, bytes.count) > 0 { usleep(400_000) }
                 close(disk)
             }
             var configuration = configuration(.automatic)
             configuration.audio = nil
             configuration.stallTimeout = .seconds(10)
+            // Each frame is a key frame of a kilobyte.
+            configuration.video?.keyFrameInterval = .milliseconds(10)
             let recorder = try Recorder(
                 path, configuration: configuration, clock: HastyTimeline())
             try recorder.start()
-            let frames = RecordedFrames(liveTiming: Self.live)
+            let frames = RecordedFrames(width: 320, height: 240, liveTiming: Self.live)
             for index in 0..<2_000 { recorder.consume(try frames.picture(index)) }
             let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
             #expect(error?.code == .deadlineExceeded)
