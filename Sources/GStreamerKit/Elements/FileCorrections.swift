@@ -166,7 +166,8 @@ extension Pad {
 // MARK: Bytes
 
 extension Pad {
-    /// Replaces bytes of the file in the buffers that leave this pad, which must be a file source's. The file itself is not changed.
+    /// Replaces bytes of the file in the buffers that leave this pad, which must be a file source's.
+    /// The file itself is not changed.
     ///
     /// - Parameter patches: The replacement bytes, by offset in the file.
     package func overwrite(_ patches: [Int: [UInt8]]) {

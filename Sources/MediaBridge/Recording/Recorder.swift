@@ -381,8 +381,9 @@ public final class Recorder: Sendable {
     ///
     /// - Parameter delivered: What had been delivered when the recording ended.
     private func giveUp(since delivered: Int) {
+        let now = clock.now
         let isFirst = gaveUp.withLock { gaveUp in
-            defer { gaveUp = gaveUp ?? clock.now }
+            defer { gaveUp = gaveUp ?? now }
             return gaveUp == nil
         }
         guard isFirst else { return }
