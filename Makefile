@@ -127,7 +127,7 @@ properties: packages-test
 
 # COPIES random cases of each kind: encoded media that is copied, audio, pixel formats, streams of files, clips.
 COPIES := 300
-RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce
+RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce|recordsRandomChangesOfParameterSetsIntoOneFile
 copied: packages-test
 	swift build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'

@@ -55,8 +55,8 @@ struct BridgeOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Restart a live capture that ends, fails or delivers nothing for 10 s, and wait for a device or \
-            server that does not answer yet. Attempts continue without limit, 0.5 s to 30 s apart.
+            Restart a live capture that ends, fails or delivers nothing for 10 s, and a connection that ends or \
+            fails; wait for a device or server that does not answer yet. Attempts continue without limit, 0.5 s to 30 s apart.
             """)
     var restart = false
 

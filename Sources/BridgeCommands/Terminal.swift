@@ -229,6 +229,8 @@ package enum RecordingNews {
         case .streamMissing(let name):
             Terminal.say("the stream \(name) delivers nothing: recording without it")
         case .warning(let error): Terminal.say("warning: \(error)")
+        case .keyFrameAwaited:
+            Terminal.say("waiting for a key frame: the video before it cannot be decoded")
         case .diskNearlyFull(let free):
             Terminal.say("the disk is nearly full: \(Text.bytes(free)) left")
         case .stalled(let time):

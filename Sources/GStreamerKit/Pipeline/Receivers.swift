@@ -11,12 +11,31 @@ extension Pipeline {
     /// pictures. In a byte stream, parameter sets are where the sender put them.
     package func preferByteStreams() {
         for element in elements { element.preferByteStream() }
+        onElement { $0.preferByteStream() }
+    }
+
+    /// Makes decoders of streams from connections show nothing before the first key frame, at any depth, for as
+    /// long as the pipeline lives: by themselves, those of libav show grey pictures.
+    package func hideUndecodablePictures() {
+        for element in elements { hideUndecodablePictures(of: element) }
+        onElement { [weak self] in self?.hideUndecodablePictures(of: $0) }
+    }
+
+    private func hideUndecodablePictures(of element: Element) {
+        guard element.bool("output-corrupt"), elements.contains(where: \.readsConnection) else {
+            return
+        }
+        element.set("output-corrupt", "false")
+    }
+
+    /// Calls `body` with every element that is added from now on, at any depth, on the thread that adds it.
+    private func onElement(_ body: @escaping @Sendable (Element) -> Void) {
         mb_on_deep_element_added(
             bin,
             { _, _, element, context in
                 guard let element else { return }
                 SignalListener<Element>.call(context, Element(retaining: element))
-            }, SignalListener<Element>.context { $0.preferByteStream() }, SignalRelease.function)
+            }, SignalListener<Element>.context(body), SignalRelease.function)
     }
 
     /// Copies the buffers of each shmsrc. A peer that comes back delivers nothing while a buffer of its earlier
@@ -37,7 +56,9 @@ extension Pipeline {
     package func keepSessions() {
         for element in elements where element.factoryName == "rtspsrc" {
             let state = element.pointer.pointee
-            guard state.current_state == GST_STATE_PLAYING, element.bool("do-rtsp-keep-alive")
+            // After the end, the request would fail, and with it the pipeline.
+            guard state.current_state == GST_STATE_PLAYING, element.bool("do-rtsp-keep-alive"),
+                element.sourcePads.contains(where: { !$0.hasEnded })
             else { continue }
             mb_request_parameter(element.pointer, "keep-alive")
         }

@@ -61,7 +61,11 @@ package struct Standstill {
             return "\(element.name) (\(element.factoryName)) still processes a buffer"
         }
         if input.caps != nil, peer.caps == nil {
-            advise("check the properties and the input of \(element.name)")
+            let awaitsKey = ["Depayloader", "Parser"].contains { element.klass.contains($0) }
+            advise(
+                awaitsKey
+                    ? "make the sender send key frames more often: \(element.name) may wait for the next one"
+                    : "check the properties and the input of \(element.name)")
             return "\(element.name) (\(element.factoryName)) receives data and produces none"
         }
         return cause(ofSilenceAt: input)

@@ -46,6 +46,10 @@ public final class Bridge: Sendable {
         let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
         let splits = plan.captures.count == 1 && plan.recordsBothKinds
         let required = Set(MediaKind.allCases.filter { plan.requires($0) }.map(\.rawValue))
+            .union(
+                plan.outputs.flatMap { output in
+                    PipelineText(output.text).mentions(of: ["appsrc"]).compactMap(\.name)
+                })
         for named in plan.captures {
             let capture = try named.locating { text throws(PipelineError) in
                 try Capture(

@@ -89,8 +89,9 @@ public struct BridgePlan: Sendable {
     /// none.
     public var optionalStreams: Set<String> = []
 
-    /// When to restart a live capture that has ended, failed, or delivered nothing for ten seconds;
-    /// `nil`, the default: never. After a restart its streams continue on the clock, so outputs and
+    /// When to restart a live capture that has ended, failed, or delivered nothing for ten seconds, and any other
+    /// capture that has ended or failed and reads from a connection without a known end; `nil`, the default: never.
+    /// After a restart its streams continue on the clock, so outputs and
     /// recordings have a gap. A capture of several streams is restarted once all of them have
     /// ended; until then outputs wait for the one that ended first.
     ///

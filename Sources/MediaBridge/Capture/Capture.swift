@@ -105,6 +105,7 @@ final class Capture: Sendable {
         pipeline.noteCaptureTimes()
         pipeline.preferByteStreams()
         pipeline.copySharedMemory()
+        pipeline.hideUndecodablePictures()
         isUnnamed = bridged.isUnnamed
         let sinks = pipeline.appSinks
         let times = ContinuedTimes()

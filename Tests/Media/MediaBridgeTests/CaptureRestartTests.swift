@@ -1,3 +1,4 @@
+import Glibc
 import MediaBridge
 import TestSupport
 import Testing
@@ -38,7 +39,7 @@ struct CaptureRestartTests {
             async let ended = bridge.run()
             for run in 1...5 {
                 let (attempt, reason) = try #require(await restart.next())
-                // The capture never delivers for ten seconds, so the attempt count is never reset.
+                // The capture never delivers for a second, so the attempt count is never reset.
                 #expect(attempt == run)
                 #expect(reason.code == .streamFailed)
             }
@@ -140,9 +141,97 @@ struct CaptureRestartTests {
             capture: "videotestsrc num-buffers=10 ! video/x-raw,width=32,height=32",
             outputs: ["fakesink"])
         plan.restart = Self.policy
-        let report = try await Bridge(plan).run().get()
+        let bridge = try Bridge(plan)
+        let warnings = Observed([String]())
+        bridge.onEvent { event in
+            if case .warned(let warning) = event { warnings.change { $0.append(warning.message) } }
+        }
+        let report = try await bridge.run().get()
         #expect(report.ended == .eos)
         #expect(report.captures["video"]?.frames == 10)
+        #expect(warnings.value.contains { $0.contains("is not restarted") }, "\(warnings.value)")
+    }
+
+    @Test func restartsAConnectionThatEnds() async throws {
+        let port = try FreePort.tcp()
+        try await withTemporaryDirectory { directory in
+            var plan = BridgePlan(capture: "tcpclientsrc host=127.0.0.1 port=\(port) ! gdpdepay")
+            let path = directory.file("out.mkv")
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            plan.restart = Self.policy
+            plan.frameLimit = 15
+            let bridge = try Bridge(plan)
+            let returns = Observed(0)
+            bridge.onEvent { if case .resumed = $0 { returns.change { $0 += 1 } } }
+            async let ended = bridge.run()
+            for _ in 0..<2 {
+                // The server closes the connection with its end.
+                _ = try await Bridge(
+                    BridgePlan(
+                        capture: "videotestsrc is-live=true num-buffers=10 ! "
+                            + "video/x-raw,format=I420,width=32,height=32,framerate=20/1",
+                        outputs: ["gdppay ! tcpserversink host=127.0.0.1 port=\(port) sync=false"])
+                ).run()
+            }
+            bridge.stop()
+            let report = await ended
+            #expect(report.failures.isEmpty, "\(report)")
+            expectBalanced(report)
+            let counts = try #require(report.captures["video"])
+            let outages = try #require(counts.outages)
+            #expect(outages.restarts > 0 && outages.duration > .zero, "\(report)")
+            #expect(outages.restarts <= returns.value, "\(report)")
+            let times = try await MediaProbe.videoTimes(of: path)
+            #expect(times.count == counts.frames)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+        }
+    }
+
+    @Test func receivesFromSharedMemoryAgainWhileAFrameOfTheFirstRunIsKept() async throws {
+        try await withTemporaryDirectory { directory in
+            let socket = directory.file("socket")
+            let peer = {
+                try ChildProcess(
+                    "gst-launch-1.0",
+                    "-q videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48 ! shmsink socket-path=\(socket) shm-size=100000 wait-for-connection=true"
+                        .split(separator: " ").map(String.init))
+            }
+            var plan = BridgePlan(
+                capture: "shmsrc socket-path=\(socket) is-live=true do-timestamp=true ! "
+                    + "video/x-raw,format=I420,width=64,height=48,framerate=30/1",
+                outputs: ["fakesink"])
+            plan.restart = Self.policy
+            let frames = Observed([VideoFrame]())
+            plan.processors = [KeepingProcessor(frames)]
+            let bridge = try Bridge(plan)
+            let first = try peer()
+            async let ended = bridge.run()
+            await frames.wait { $0.count >= 5 }
+            first.send(signal: SIGKILL)
+            _ = try await first.end()
+            let count = frames.value.count
+            // shmsink does not replace a socket of a process that was killed.
+            #expect(unlink(socket) == 0)
+            let second = try peer()
+            await frames.wait { $0.count >= count + 20 }
+            bridge.stop()
+            #expect(await ended.failures.isEmpty)
+            second.send(signal: SIGKILL)
+            _ = try await second.end()
+        }
+    }
+
+    /// Keeps the first frames.
+    private final class KeepingProcessor: VideoProcessor, Sendable {
+        private let frames: Observed<[VideoFrame]>
+
+        init(_ frames: Observed<[VideoFrame]>) { self.frames = frames }
+
+        func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+            let kept = frame
+            frames.change { $0.append(kept) }
+            return kept
+        }
     }
 
     @Test func aCaptureThatWritesFilesIsRefused() throws {

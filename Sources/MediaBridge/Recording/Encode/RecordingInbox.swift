@@ -15,6 +15,8 @@ final class RecordingInbox: Sendable {
         case trackEnded(MediaKind)
         /// The streams are live, so the time they wait for each other is limited.
         case live
+        /// The track drops units until its first key unit comes.
+        case keyFrameAwaited
         case failed(PipelineError)
         /// The tags of a track.
         case tags(MediaKind, Tags)

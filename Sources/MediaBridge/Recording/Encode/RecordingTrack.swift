@@ -429,6 +429,7 @@ extension RecordingTrack {
                 state.missesKey = state.missesKey ?? .early
             }
             guard let cause = state.missesKey, state.offer() == nil else { return nil }
+            if cause == .early, state.drops[.early] == 0 { inbox.put(.keyFrameAwaited) }
             state.drops[cause] += 1
             return cause
         }

@@ -136,6 +136,9 @@ public enum RecorderEvent: Sendable {
     case orientationLost(path: String)
     /// A configured stream (`video` or `audio`) has no data yet: the file is begun without it.
     case streamMissing(String)
+    /// Copied video has begun between two key frames: nothing is recorded before the next one, because it cannot be
+    /// decoded.
+    case keyFrameAwaited
     /// The disk is nearly full, with this many bytes left: the recording ends now, and the file is
     /// completed.
     case diskNearlyFull(free: Int)
@@ -212,6 +215,11 @@ extension PipelineError {
             return
                 "put an element that sets timestamps at the end of the string: a decoder after "
                 + "images with a frame rate (jpegdec, pngdec), or a parser after a stream"
+        }
+        if let dropped, dropped[.early] == offered {
+            return
+                "record for longer, or make the sender send key frames more often: the video before the "
+                + "first key frame cannot be decoded"
         }
         return "check the counts in the report"
     }

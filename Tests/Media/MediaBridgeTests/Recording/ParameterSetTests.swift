@@ -1,3 +1,4 @@
+import Foundation
 import MediaBridge
 import TestSupport
 import Testing
@@ -46,6 +47,34 @@ import Testing
             try await Bridge(plan).run().get()
             #expect(directory.contents == ["out.\(container)"])
             #expect(try await MediaProbe(of: path).video?.frames == 100)
+        }
+    }
+
+    @Test func recordsRandomChangesOfParameterSetsIntoOneFile() async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["SEED"].flatMap { UInt64($0) } ?? 1
+        var random = SeededGenerator(seed: seed)
+        for number in 0..<(environment["COPIED"].flatMap { Int($0) } ?? 4) {
+            let codec = Codec.allCases.randomElement(using: &random) ?? .h264
+            let container = ["mkv", "mp4", "ts"].randomElement(using: &random) ?? "mkv"
+            let film = try await codec.film()
+            let groups = (0..<Int.random(in: 2...8, using: &random)).map { _ in
+                film + (Bool.random(using: &random) ? ".a" : ".b")
+            }
+            let title = Comment(rawValue: "seed \(seed), case \(number): \(codec), \(container)")
+            try await withTemporaryDirectory { directory in
+                let (input, path) = (directory.file("film"), directory.file("out.\(container)"))
+                try await Tool.check(
+                    "sh", ["-c", "cat \(groups.joined(separator: " ")) > \(input)"])
+                let queue = Bool.random(using: &random) ? "queue ! " : ""
+                var plan = BridgePlan(
+                    capture: "filesrc location=\(input) ! \(codec)parse ! rtp\(codec)pay "
+                        + "! rtp\(codec)depay ! \(queue)\(codec)parse")
+                plan.recordings = [BridgePlan.Recording(path: path)]
+                try await Bridge(plan).run().get()
+                #expect(directory.contents == ["film", "out.\(container)"], title)
+                #expect(try await MediaProbe(of: path).video?.frames == 25 * groups.count, title)
+            }
         }
     }
 

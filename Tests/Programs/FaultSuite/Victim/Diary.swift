@@ -36,6 +36,7 @@ final class Diary: Sendable {
         case .marked: name = "marked"
         case .paused: name = "paused"
         case .resumed: name = "resumed"
+        case .keyFrameAwaited: name = "keyFrameAwaited"
         case .orientationLost: name = "orientationLost"
         case .streamMissing(let stream): name = "streamMissing:\(stream)"
         case .diskNearlyFull: name = "diskNearlyFull"
