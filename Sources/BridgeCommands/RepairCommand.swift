@@ -42,6 +42,9 @@ struct RepairCommand: AsyncParsableCommand {
                 Terminal.write(
                     "\(track.mediaType): \(track.units) encoded frames in \(seconds) s\n".printable)
             }
+            for part in result.damage {
+                Terminal.write("damage, whose frames may be lost: \(part)\n".printable)
+            }
             Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
         case .json: print(try JSONLine.text(of: JSON(result)))
         }
@@ -60,11 +63,14 @@ struct RepairCommand: AsyncParsableCommand {
         let bytes: Int
         let seconds: Double
         let tracks: [Track]
+        /// Damaged parts of the recording; absent if there are none.
+        let damage: [String]?
 
         init(_ report: RecordingRepair.Report) {
             container = report.container.rawValue
             (input, output, bytes) = (report.input, report.output, report.bytes)
             seconds = report.seconds.inThousandths
+            damage = report.damage.isEmpty ? nil : report.damage
             tracks = report.tracks.map {
                 Track(type: $0.mediaType, units: $0.units, seconds: $0.seconds.inThousandths)
             }

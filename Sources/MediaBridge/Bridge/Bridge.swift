@@ -99,6 +99,7 @@ public final class Bridge: Sendable {
                         + "have only \(Self.list(names))",
                     advice: "give the appsink the name of the appsrc: appsink name=\(missing)")
             }
+            try ClaimedFile.check(output.pipeline)
             outputs.append(BridgeOutput(name: named.name, output: output))
         }
         var recordings: [BridgeRecording] = []

@@ -63,6 +63,28 @@ final class ClaimedFile: Sendable {
         return stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
+    /// Returns whether a recording or a command writes or replaces a file now.
+    static func isLocked(_ path: String) -> Bool {
+        guard isFile(path) else { return false }
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
+    private static func locked(_ path: String) -> PipelineError {
+        PipelineError(
+            .resourceFailed, message: "another recording is writing \"\(path)\"",
+            advice: "wait until that recording has ended, or choose another name")
+    }
+
+    /// Throws if a filesink of a pipeline would overwrite a file that is locked.
+    static func check(_ pipeline: Pipeline) throws(PipelineError) {
+        for element in pipeline.elements where element.factoryName == "filesink" {
+            if let path = element.string("location"), isLocked(path) { throw locked(path) }
+        }
+    }
+
     /// Opens and locks a file. A file that is replaced in between is opened again.
     ///
     /// - Returns: -1 if it cannot be opened; `errno` has the reason.
@@ -75,9 +97,7 @@ final class ClaimedFile: Sendable {
             // A file system without locks is no reason to refuse.
             guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 close(file)
-                throw PipelineError(
-                    .resourceFailed, message: "another recording is writing \"\(path)\"",
-                    advice: "wait until that recording has ended, or choose another name")
+                throw locked(path)
             }
             if leads(path, to: file) { return file }
             close(file)

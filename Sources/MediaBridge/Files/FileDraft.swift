@@ -54,10 +54,12 @@ final class FileDraft: Sendable {
             for: path, replacing: exists ? try ClaimedFile(existing: path) : nil)
     }
 
-    /// Flushes the new file to the disk and gives it its target's name.
-    func publish() throws(PipelineError) {
+    /// Gives the new file its target's name.
+    ///
+    /// - Parameter flushes: Whether the file reaches the disk first, so that it survives a power failure.
+    func publish(flushes: Bool = true) throws(PipelineError) {
         takeOver()
-        guard fsync(claim.descriptor) == 0 else { throw Self.failure(target) }
+        guard !flushes || fsync(claim.descriptor) == 0 else { throw Self.failure(target) }
         guard claim.isInPlace(followsLinks: false),
             replaced?.isInPlace(followsLinks: true) ?? true
         else {
@@ -68,7 +70,7 @@ final class FileDraft: Sendable {
         }
         try move()
         isPublished.store(true, ordering: .relaxed)
-        try FileFlush.entry(of: target)
+        if flushes { try FileFlush.entry(of: target) }
     }
 
     /// Sets the mode of the model, and the owner of the file that is replaced.

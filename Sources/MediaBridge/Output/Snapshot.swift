@@ -33,7 +33,7 @@ extension VideoFrame {
         } catch let error as PipelineError {
             throw draft?.claim.named(error) ?? error
         }
-        try draft?.publish()
+        try draft?.publish(flushes: false)
     }
 
     /// Writes the frame to an image file, and blocks until it is written: for closures and processors,

@@ -241,19 +241,11 @@ extension Recordings.File {
         began = Date(nanosecondsSince1970: date)
         duration = .nanoseconds(seconds)
         state =
-            Self.isBeingWritten(path)
+            ClaimedFile.isLocked(path)
             ? .recording : recorded.isFinished.map { $0 ? .finished : .interrupted } ?? .unknown
         streams = found.map { Stream($0) }
         pads = zip(found, starts).map { ($0.pad, $0.mediaType, $1 ?? start) }
         (self.path, self.container, self.recorded, self.start) = (path, container, recorded, start)
-    }
-
-    /// Whether a recorder has locked the file.
-    private static func isBeingWritten(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
     /// How far ``began`` may be off, in nanoseconds: for what the container does not store, and for the

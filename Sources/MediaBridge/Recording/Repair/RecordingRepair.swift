@@ -39,6 +39,8 @@ public struct RecordingRepair: Sendable {
         public var seconds: Double
         /// Size of the new file in bytes.
         public var bytes: Int
+        /// Descriptions of the recording's damaged parts, which the new file may lack.
+        public var damage: [String]
     }
 
     /// The recording's path.
@@ -104,7 +106,8 @@ public struct RecordingRepair: Sendable {
                 Report.Track(
                     mediaType: stream.mediaType, units: stream.times.count,
                     seconds: RecordedTracks.seconds(of: [stream]))
-            }, seconds: RecordedTracks.seconds(of: after), bytes: FileSize.of(target) ?? 0)
+            }, seconds: RecordedTracks.seconds(of: after), bytes: FileSize.of(target) ?? 0,
+            damage: damage)
     }
 
     private func scan(

@@ -126,6 +126,22 @@ import Testing
         }
     }
 
+    @Test func outputDoesNotOverwriteAFileThatIsBeingRecorded() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mkv")
+            let recorder = try Self.recorder(path)
+            try recorder.start()
+            try await Self.write(0..<30, to: recorder)
+            let plan = BridgePlan(
+                capture: "videotestsrc num-buffers=1",
+                outputs: ["x264enc ! matroskamux ! filesink location=\(path)"])
+            let error = #expect(throws: PipelineError.self) { try Bridge(plan) }
+            #expect(error?.message == "another recording is writing \"\(path)\"")
+            try await recorder.stop()
+            #expect(try await MediaProbe.packets(of: path).count == 30)
+        }
+    }
+
     // MARK: Files that are replaced
 
     @Test(arguments: endings)
@@ -217,7 +233,8 @@ import Testing
             }
             #expect(error?.message.hasPrefix("\(path) is damaged") == true)
             #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
-            _ = try await RecordingRepair(path, to: directory.file("new.ts")).run()
+            let report = try await RecordingRepair(path, to: directory.file("new.ts")).run()
+            #expect(report.damage.count == 1)
             #expect(directory.contents == ["in.ts", "new.ts"])
         }
     }
