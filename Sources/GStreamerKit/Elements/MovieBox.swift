@@ -58,6 +58,22 @@ extension MovieBox<UnsafeMutableRawBufferPointer> {
         }
     }
 
+    /// Whether it is a `udta` box whose only content is an empty list of tags, as mp4mux writes it.
+    package var hasNoTags: Bool {
+        guard children.map(\.type) == ["meta"], let meta = child("meta") else { return false }
+        let boxes = Array(MovieBoxes(bytes, meta.content.dropFirst(4)))
+        return boxes.map(\.type) == ["hdlr", "ilst"] && boxes[1].content.isEmpty
+    }
+
+    /// Makes the stated size larger.
+    package func grow(by count: Int) {
+        let start = content.lowerBound - 8
+        let size = bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        for (index, byte) in (size + UInt32(count)).bytes.enumerated() {
+            bytes[start + index] = byte
+        }
+    }
+
     package func set<Number: FixedWidthInteger>(_ number: Number, at offset: Int) {
         let place = content.lowerBound + offset
         guard place + Number.bitWidth / 8 <= content.upperBound else { return }

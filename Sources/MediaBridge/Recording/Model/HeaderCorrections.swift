@@ -6,7 +6,8 @@ internal import Synchronization
 /// store how much later than the others it begins: audio that begins 20 ms after the first picture
 /// would always be heard 20 ms too early. It writes the time when the muxer began as that of the creation,
 /// instead of the time of the capture. It declares a stream without data, and without a codec:
-/// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one.
+/// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one. It does not
+/// write the light of HDR pictures.
 ///
 /// Source: ISO/IEC 14496-12, boxes `mvhd` (section 8.2.2), `tkhd` (8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
 /// `trun`.
@@ -23,6 +24,7 @@ final class FragmentHeader: Sendable {
     private let orientation: ImageOrientation
     private let created: Int64?
     private let hidesFragments: Bool
+    private let light: PictureLight?
 
     /// Seconds from 1904 to 1970.
     static let since1904: Int64 = 2_082_844_800
@@ -41,10 +43,12 @@ final class FragmentHeader: Sendable {
     ///     muxer's time is kept.
     ///   - hidesFragments: Whether `moof` boxes become `free` boxes; see
     ///     ``RecordingFile/flush(isNew:_:)``.
+    ///   - light: The light of HDR pictures.
     init(
         starts: [MediaKind: MediaTime] = [:], orientation: ImageOrientation = .init(),
-        created: Int64?, hidesFragments: Bool = false
+        created: Int64?, hidesFragments: Bool = false, light: PictureLight? = nil
     ) {
+        self.light = light
         self.starts = starts
         self.orientation = orientation
         self.created = created
@@ -60,6 +64,7 @@ final class FragmentHeader: Sendable {
                     Self.freeEmptyTracks(of: box)
                     if let header = box.child("mvhd") { date(header) }
                     for child in box.children("trak") { note(child, &tracks) }
+                    if let light { add(light, to: box) }
                 case "moof":
                     for child in box.children("traf") {
                         shift(child, tracks)
@@ -120,6 +125,38 @@ final class FragmentHeader: Sendable {
         ]
         for (index, value) in values.enumerated() {
             header.set(UInt32(truncatingIfNeeded: value), at: matrix + 4 * index)
+        }
+    }
+
+    /// Adds the light to the description of the pictures, in place of an empty list of tags: positions of what
+    /// follows must not change, because the muxer writes there at the end. Without an empty list nothing is added.
+    private func add(_ light: PictureLight, to moov: Box) {
+        let pictures = moov.children("trak").first {
+            $0.child("mdia")?.child("hdlr")?.letters(at: 8) == "vide"
+        }
+        var path = pictures.map { [$0] } ?? []
+        for type in ["mdia", "minf", "stbl", "stsd"] {
+            guard let child = path.last?.child(type) else { return }
+            path.append(child)
+        }
+        // A full box with the number of entries; an entry has 78 bytes in front of its boxes.
+        guard let trak = path.first, let list = path.last,
+            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
+            )
+        else { return }
+        path.append(entry)
+        let known = Set(MovieBoxes(entry.bytes, entry.content.dropFirst(78)).map(\.type))
+        let added = light.boxes.filter { !known.contains($0.type) }.flatMap(\.bytes)
+        let lists = [(trak.child("udta"), path.dropFirst()), (moov.child("udta"), path[...])]
+        for case (let tags?, let grown) in lists where tags.hasNoTags {
+            let (end, place) = (entry.content.upperBound, tags.content.lowerBound - 8)
+            let rest = tags.content.upperBound - place - added.count
+            guard !added.isEmpty, end <= place, rest >= 8 else { continue }
+            for box in grown { box.grow(by: added.count) }
+            let moved = Array(moov.bytes[end..<place])
+            let new = added + moved + UInt32(rest).bytes + Array("free".utf8)
+            for (index, byte) in new.enumerated() { moov.bytes[end + index] = byte }
+            return
         }
     }
 
@@ -188,13 +225,17 @@ final class FragmentHeader: Sendable {
 ///
 /// matroskamux 1.22 writes the duration of the longest stream, even if another stream begins later and ends
 /// later. At the end it writes the duration as a separate element, over the one in the header. It writes the
-/// time when the muxer began as the time of creation.
+/// time when the muxer began as the time of creation. Up to 1.28 it divides the luminance of HDR displays by
+/// 50,000 instead of 10,000.
 ///
-/// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default) and 5.1.2.11 (`DateUTC`,
-/// nanoseconds since 2001).
+/// Source: RFC 9559, sections 5.1.2.10 (`Duration`, a float in milliseconds by default), 5.1.2.11 (`DateUTC`,
+/// nanoseconds since 2001), 5.1.4.1.28.40 (`LuminanceMax`) and 5.1.4.1.28.41 (`LuminanceMin`, floats in cd/m²).
 enum MatroskaHeader {
     static let (segment, cluster) = (0x1853_8067, 0x1f43_b675)
     private static let (info, duration, date) = (0x1549_a966, 0x4489, 0x4461)
+    private static let (tracks, luminanceMax, luminanceMin) = (0x1654_ae6b, 0x55d9, 0x55da)
+    /// The elements whose children are looked at: of the segment, and of a track from its entry to the display.
+    private static let parents: Set = [segment, info, tracks, 0xae, 0xe0, 0x55b0, 0x55d0]
 
     /// Makes a muxer announce the time from the beginning of the file to its end, at least, and the time of
     /// the capture.
@@ -202,17 +243,28 @@ enum MatroskaHeader {
     /// - Parameters:
     ///   - created: When the file's first unit was captured, in nanoseconds since 1970; `nil`: the
     ///     muxer's time is kept.
+    ///   - light: The light of HDR pictures.
     ///   - length: Called at the end, on the muxer's streaming thread.
     static func correct(
-        _ muxer: Element?, created: Int64?, _ length: @escaping @Sendable () -> MediaTime
+        _ muxer: Element?, created: Int64?, light: PictureLight? = nil,
+        _ length: @escaping @Sendable () -> MediaTime
     ) {
         muxer?.pad("src")?.rewrite {
             // The identifier and the length of its content, which is 8 bytes long; or the whole header.
             $0 >> 40 == UInt64(duration << 8 | 0x88) && $1 == 11 || $0 >> 32 == UInt64(segment)
         } _: { bytes in
             if bytes.count > 11 {
-                guard let created, let place = dateOffset(in: bytes) else { return }
-                return store(UInt64(bitPattern: created - since2001), bytes, at: place)
+                if let created, let place = offset(of: date, in: bytes) {
+                    store(UInt64(bitPattern: created - since2001), bytes, at: place)
+                }
+                guard let luminance = light?.luminance else { return }
+                if let place = offset(of: luminanceMax, in: bytes) {
+                    store(luminance.highest.bitPattern, bytes, at: place)
+                }
+                if let place = offset(of: luminanceMin, in: bytes) {
+                    store(luminance.lowest.bitPattern, bytes, at: place)
+                }
+                return
             }
             let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let right = max(Double(bitPattern: said), length().seconds * 1000)
@@ -222,7 +274,7 @@ enum MatroskaHeader {
 
     /// Returns the time of the capture that the beginning of a file states, in nanoseconds since 1970.
     static func created(in head: [UInt8]) -> Int64? {
-        guard let place = dateOffset(in: head) else { return nil }
+        guard let place = offset(of: date, in: head) else { return nil }
         let date = head[place..<place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let (time, overflow) = Int64(bitPattern: date).addingReportingOverflow(since2001)
         return overflow ? nil : time
@@ -268,16 +320,16 @@ enum MatroskaHeader {
     /// Nanoseconds from 1970 to 2001.
     private static let since2001: Int64 = 978_307_200_000_000_000
 
-    /// Returns the offset of the date, which is 8 bytes long; `nil` if there is none.
-    private static func dateOffset<Bytes: RandomAccessCollection<UInt8>>(
-        in bytes: Bytes
+    /// Returns the offset of the first element of a kind that is 8 bytes long; `nil` if there is none.
+    private static func offset<Bytes: RandomAccessCollection<UInt8>>(
+        of wanted: Int, in bytes: Bytes
     ) -> Int? where Bytes.Index == Int {
         var at = 0
         while at < bytes.count, let (id, content) = element(bytes, at) {
             switch id {
-            case segment, info: at = content.lowerBound  // its children follow
-            case date where content.count == 8 && content.upperBound <= bytes.count:
+            case wanted where content.count == 8 && content.upperBound <= bytes.count:
                 return content.lowerBound
+            case _ where parents.contains(id): at = content.lowerBound  // its children follow
             default: at = content.upperBound
             }
         }

@@ -55,7 +55,8 @@ extension RecordingContainer {
         if self == .mkv || self == .webm {
             pipeline.element(named: "d")?.onSourcePad { $0.keepTimestamps() }
             let length = RecordedTracks.end(of: streams) - RecordedTracks.start(of: streams)
-            MatroskaHeader.correct(muxer, created: recorded.created) { length }
+            let light = streams.lazy.compactMap { PictureLight($0.caps) }.first
+            MatroskaHeader.correct(muxer, created: recorded.created, light: light) { length }
         }
         if self == .mp4 {
             let header = FragmentHeader(created: recorded.created)

@@ -94,15 +94,16 @@ final class RecordingFile: Sendable {
         }
         let muxer = output.pipeline.element(named: "mux")
         muxer?.pad("src")?.onBuffer { [outgoing] in outgoing.tally.add() }
+        let light = PictureLight(streams[.video]?.caps)
         switch container {
         case .mp4:
             let header = FragmentHeader(
                 starts: starts, orientation: orientation, created: began,
-                hidesFragments: isDurable)
+                hidesFragments: isDurable, light: light)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
             if let video = streams[.video] { container.setTimescale(muxer, for: video.caps) }
         case .mkv, .webm:
-            MatroskaHeader.correct(muxer, created: began) { [weak self] in
+            MatroskaHeader.correct(muxer, created: began, light: light) { [weak self] in
                 self?.duration ?? .zero
             }
         case .ts: break
