@@ -424,6 +424,9 @@ static inline gboolean mb_video_plane_fits(const MBPlane *plane, const GstVideoI
     return row <= (guint64)plane->stride && end <= plane->available;
 }
 
+// Reason: macro.
+static inline GstVideoCropMeta *mb_video_crop(GstBuffer *buffer) { return gst_buffer_get_video_crop_meta(buffer); }
+
 // Whether the buffer's GstVideoMeta describes pictures of this format and of at least this size. It may not if
 // caps were changed on the way. Reason: macro (gst_buffer_get_video_meta).
 static inline gboolean mb_video_meta_fits(GstBuffer *buffer, const GstVideoInfo *info) {

@@ -237,6 +237,36 @@ extension Buffer {
             guint(info.width), guint(info.height), guint(offsets.count), &offset, &stride)
     }
 
+    /// The part of a frame that is visible, in pixels.
+    package struct Crop: Hashable, Sendable {
+        package let x, y, width, height: Int
+
+        package init(x: Int, y: Int, width: Int, height: Int) {
+            (self.x, self.y, self.width, self.height) = (x, y, width, height)
+        }
+
+        /// Whether it has pixels, and lies in a frame of this size.
+        package func fits(_ whole: Crop) -> Bool {
+            width > 0 && height > 0 && x + width <= whole.width && y + height <= whole.height
+        }
+    }
+
+    /// The part that the buffer marks as visible; `nil` if it marks none.
+    package var crop: Crop? {
+        guard let meta = mb_video_crop(pointer) else { return nil }
+        return Crop(
+            x: Int(meta.pointee.x), y: Int(meta.pointee.y), width: Int(meta.pointee.width),
+            height: Int(meta.pointee.height))
+    }
+
+    /// Marks no part as visible. The header must have no other owner.
+    package mutating func removeCrop() {
+        guard let meta = mb_video_crop(pointer) else { return }
+        meta.withMemoryRebound(to: GstMeta.self, capacity: 1) {
+            _ = gst_buffer_remove_meta(pointer, $0)
+        }
+    }
+
     /// Whether elements attached anything to the buffer beside the positions of its planes: regions
     /// of interest, captions, a crop.
     package var hasAttachments: Bool { mb_buffer_has_attachments(pointer) != 0 }

@@ -34,6 +34,7 @@ final class SampleTranslation: Sendable {
         var live: LiveTiming?
     }
     private let stream = Mutex(Stream())
+    private let cropper = FrameCropper()
     /// Whether ``Stream/live`` is set.
     private let liveness = Atomic<Bool>(false)
     /// Whether ``begin(_:)`` was called in this run.
@@ -167,9 +168,14 @@ final class SampleTranslation: Sendable {
     ) -> VideoFrame {
         let duration = buffer.duration.map { MediaTime($0) }
         let live = live(buffer, running)
+        let storage: BufferFrameStorage
+        if let part = cropper.visiblePart(of: buffer, layout) {
+            storage = part
+        } else {
+            storage = BufferFrameStorage(loan.lend(buffer), layout)
+        }
         return VideoFrame(
-            BufferFrameStorage(loan.lend(buffer), layout), runningTime: running,
-            duration: duration, rotation: rotation, liveTiming: live)
+            storage, runningTime: running, duration: duration, rotation: rotation, liveTiming: live)
     }
 
     /// The rotation of the sample that was pulled last.
