@@ -66,6 +66,14 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: .audio))"
     }
 
+    /// The smallest width and height of pictures that the muxer takes, in pixels.
+    var leastSide: Int {
+        switch self {
+        case .mp4, .webm: 16
+        case .mkv, .ts: 1
+        }
+    }
+
     /// The name of the muxer's pad for a stream.
     func pad(for kind: MediaKind) -> String {
         switch (self, kind) {

@@ -46,8 +46,8 @@ struct RecordingRecipe: Sendable {
         }
     }
 
-    /// Returns the first installed encoder: of the requested codec, or of the container's codecs in
-    /// their order.
+    /// Returns the first encoder that is installed together with the elements of the container's form: of the
+    /// requested codec, or of the container's codecs in their order.
     private static func choose<Codec: TabledCodec>(
         _ asked: Codec?, _ bitRate: Int?, _ container: RecordingContainer
     ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
@@ -66,7 +66,17 @@ struct RecordingRecipe: Sendable {
         let choices = (asked.map { [$0] } ?? codecs).flatMap { codec in
             (codec.row?.encoders ?? []).map { (codec: codec, encoder: $0) }
         }
-        if let choice = try choices.firstInstalled({ $0.encoder.rawValue }) { return choice }
+        func elements(_ choice: (codec: Codec, encoder: Codec.Encoder)) -> [String] {
+            [choice.encoder.rawValue] + (choice.codec.row?.elements(in: container) ?? [])
+        }
+        for choice in choices {
+            var isComplete = true
+            for name in elements(choice) where try ElementFactory.find(name) == nil {
+                isComplete = false
+            }
+            if isComplete { return choice }
+        }
+        for name in choices.first.map(elements) ?? [] { try ElementFactory.require(name) }
         throw PipelineError(.missingElement, message: "no encoder for \(container.rawValue)")
     }
 
@@ -100,10 +110,16 @@ struct RecordingRecipe: Sendable {
         switch encoder {
         case .video(let encoder, let encoding):
             let info = VideoInfo(caps)
+            if let info { try require(encoder, (info.width, info.height)) }
             let elements =
                 encoder.picture(info, rotation) + Self.upright(rotation)
                 + " ! \(encoder.settings(encoding, info)) ! "
-            var pipeline = pipeline(of: kind, elements + form)
+            // mp4mux up to 1.28 dereferences null if the caps of VP9 lack the chroma site.
+            let site =
+                encoder == .vp9enc && container == .mp4
+                ? "capssetter caps=\"video/x-vp9,chroma-site=(string)\(info?.chromaSite ?? "mpeg2")\" ! "
+                : ""
+            var pipeline = pipeline(of: kind, elements + form + site)
             pipeline.keyFrameInterval = encoding.longestKeyFrameInterval
             pipeline.converted = encoder.conversion(of: info, rotation)
             return pipeline
@@ -123,6 +139,27 @@ struct RecordingRecipe: Sendable {
                     + "only encoded streams",
                 advice: "put an encoder into the capture, or select a codec other than copy")
         }
+    }
+
+    /// Refuses pictures that the container or the encoder does not take. GStreamer would only report that caps were
+    /// not accepted, after the file was begun.
+    ///
+    /// - Parameter encoder: `nil` for pictures that are copied.
+    private func require(
+        _ encoder: VideoEncoderElement?, _ size: (width: Int, height: Int)
+    ) throws(PipelineError) {
+        // Before the encoder, all but FFV1 and JPEG lose an odd column and row.
+        let keepsOdd = [nil, .avenc_ffv1, .jpegenc].contains(encoder)
+        let side = min(size.width, size.height)
+        let least = max(container.leastSide, encoder == .avenc_ffv1 ? 4 : 1)
+        guard (keepsOdd ? side : max(2, side & ~1)) < least else { return }
+        let taker = container.leastSide > 1 ? ".\(container.rawValue)" : "FFV1"
+        throw PipelineError(
+            .streamFailed,
+            message:
+                "pictures of \(size.width)x\(size.height) are too small for \(taker), which takes "
+                + "\(least)x\(least) at least",
+            advice: "record H.264 into .mkv, or scale the pictures, for example with --size 16x16")
     }
 
     /// - Parameter elements: Each before an exclamation mark.
@@ -154,6 +191,7 @@ struct RecordingRecipe: Sendable {
         copying first: MediaSample, _ kind: MediaKind
     ) throws(PipelineError) -> UnitPipeline {
         guard takesUnits, first.caps.mayBe(kind) else { throw .notRaw(first.caps, kind) }
+        if kind == .video, let size = first.caps.pictureSize { try require(nil, size) }
         let copy =
             switch kind {
             case .video: copy(VideoCodec(mediaType: first.caps.mediaType), first, kind)
@@ -203,6 +241,14 @@ extension TabledCodec {
 }
 
 extension CodecRow {
+    /// The factory names of the elements that bring units into a container's form.
+    func elements(in container: RecordingContainer) -> [String] {
+        (forms[container] ?? "").split(separator: "!").compactMap { part in
+            let name = part.split(separator: " ").first.map(String.init)
+            return name.flatMap { $0.contains("/") ? nil : $0 }
+        }
+    }
+
     /// Returns whether encoded media is copied into a container.
     func copies(into container: RecordingContainer) -> Bool {
         forms[container] != nil && !encodedOnly.contains(container)
