@@ -25,7 +25,7 @@ extension PipelineError {
                 debug?.contains("not-negotiated") == true
                 ? "put videoconvert or audioconvert before the element that refused the format, "
                     + "or check the caps"
-                : Self.advice(for: self.code)
+                : Self.advice(forSoundServer: debug) ?? Self.advice(for: self.code)
         }
     }
 
@@ -74,6 +74,14 @@ extension PipelineError {
         Int(GST_PARSE_ERROR_EMPTY.rawValue): .syntax,
         Int(GST_PARSE_ERROR_DELAYED_LINK.rawValue): .linkFailed,
     ]
+
+    /// "Connection refused" alone does not say to what.
+    private static func advice(forSoundServer debug: String?) -> String? {
+        guard
+            let end = ["src", "sink"].first(where: { debug?.contains("gst_pulse\($0)_") == true })
+        else { return nil }
+        return "start PulseAudio or PipeWire's pulse server, or use alsa\(end)"
+    }
 
     private static func advice(for code: Code) -> String? {
         switch code {
