@@ -169,7 +169,7 @@ final class BridgeStream: CaptureReceiver {
 
     /// Notes the first sample of a capture that was started again.
     private func resume(at time: MediaTime) {
-        guard time > reached, isInterrupted.exchange(false, ordering: .relaxed) else { return }
+        guard time >= reached, isInterrupted.exchange(false, ordering: .relaxed) else { return }
         let gap = time - reached
         if reached > .zero {
             outages.withLock {

@@ -49,8 +49,13 @@ final class MediaSample: Sendable {
     }
 
     /// Whether the sample is a header, which holds no media but data that a decoder needs first,
-    /// and has no presentation time: the first packets of Vorbis, Theora and FLAC.
-    var isHeader: Bool { runningTime == nil && buffer.isHeader }
+    /// and has no presentation time: the first packets of Vorbis, Theora and FLAC. Parsers of byte streams mark
+    /// pictures with parameter sets in the same way.
+    var isHeader: Bool {
+        runningTime == nil && buffer.isHeader && !Self.codecsWithoutHeaders.contains(caps.mediaType)
+    }
+
+    private static let codecsWithoutHeaders: Set = ["video/x-h264", "video/x-h265"]
 
     /// The sample as a frame if it is raw audio, otherwise `nil`. Copies no bytes.
     var audioFrame: AudioFrame? {

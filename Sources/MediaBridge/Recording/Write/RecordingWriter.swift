@@ -115,7 +115,7 @@ final class RecordingWriter: @unchecked Sendable {
                 if let error { fail(error) }
             case .trackEnded(let kind): interleaver.endTrack(kind)
             case .live: interleaver.maximumWait = Self.startWait
-            case .keyFrameAwaited: tell(.keyFrameAwaited)
+            case .keyFrameAwaited: if progress.failure == nil { tell(.keyFrameAwaited) }
             case .failed(let error): fail(error)
             case .tags(let kind, let tags): note(tags, of: kind)
             case .start(let call): afterPump { start(at: call) }

@@ -58,6 +58,45 @@ import Testing
         }
     }
 
+    @Test func recordsWideColoursOfVP9IntoMP4() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            try await record("colorimetry=bt2020,width=64,height=48", to: path, .vp9)
+            let probe = try await MediaProbe(of: path)
+            #expect(probe.video?.frames == 6)
+        }
+    }
+
+    @Test(arguments: [
+        (VideoCodec.h264, "mp4", "3", "3"), (.vp8, "webm", "240", "3"), (.vp9, "mp4", "15", "16"),
+        (.av1, "webm", "1", "1"), (.ffv1, "mkv", "3", "240"),
+    ])
+    func refusesPicturesThatAreTooSmallWithTheReason(
+        codec: VideoCodec, container: String, width: String, height: String
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(container)")
+            let size = "width=\(width),height=\(height)"
+            let error = await #expect(throws: PipelineError.self) {
+                try await record(size, to: path, codec)
+            }
+            #expect(error?.message.contains("too small") == true)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    /// - Parameter fields: Further fields of the caps.
+    private func record(_ fields: String, to path: String, _ codec: VideoCodec) async throws {
+        var configuration = Recorder.Configuration()
+        configuration.video = VideoEncoding(codec)
+        var plan = BridgePlan(
+            capture:
+                "videotestsrc num-buffers=6 ! video/x-raw,format=I420,framerate=30/1,\(fields)",
+            outputs: [])
+        plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+        if let failure = await (try Bridge(plan)).run().failures.first { throw failure }
+    }
+
     private func format(of path: String) async throws -> String {
         let text = try await Tool.check(
             "ffprobe", ["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0", path])
