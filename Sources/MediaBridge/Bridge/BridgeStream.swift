@@ -169,8 +169,11 @@ final class BridgeStream: CaptureReceiver {
 
     /// Notes the first sample of a capture that was started again.
     private func resume(at time: MediaTime) {
-        guard time >= reached, isInterrupted.exchange(false, ordering: .relaxed) else { return }
-        let gap = time - reached
+        // A live capture may still deliver samples of the run before.
+        guard time > reached || !branch.isLive,
+            isInterrupted.exchange(false, ordering: .relaxed)
+        else { return }
+        let gap = max(.zero, time - reached)
         if reached > .zero {
             outages.withLock {
                 $0.count += 1

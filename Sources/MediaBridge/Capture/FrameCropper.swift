@@ -19,7 +19,10 @@ final class FrameCropper: Sendable {
     func visiblePart(of buffer: borrowing Buffer, _ layout: FrameLayout) -> BufferFrameStorage? {
         let whole = Buffer.Crop(x: 0, y: 0, width: layout.info.width, height: layout.info.height)
         guard let crop = buffer.crop, crop != whole, crop.fits(whole) else { return nil }
-        let source = buffer.retained()
+        // videocrop adds the part of the mark to its own.
+        var unmarked = buffer.retained().withOwnHeader()
+        unmarked.removeCrop()
+        let source = unmarked.retained()
         return latest.withLock { latest in
             if latest?.layout !== layout || latest?.crop != crop {
                 let chain = try? ElementChain(
@@ -33,9 +36,7 @@ final class FrameCropper: Sendable {
                 latest?.result = VideoInfo(output.caps).map { FrameLayout($0) }
             }
             guard let result = latest?.result else { return nil }
-            var part = output.buffer.retained().withOwnHeader()
-            part.removeCrop()
-            return BufferFrameStorage(part, result)
+            return BufferFrameStorage(output.buffer.retained(), result)
         }
     }
 }

@@ -24,7 +24,7 @@ import Testing
         #expect(frame.format.width == 32 && frame.format.height == 16)
         try frame.withPlanes { planes in
             let (first, last) = (planes[0].row(0)[0], planes[0].row(15)[31])
-            #expect(first == 12 && last == 4 + 15 + 8 + 31)
+            #expect(first == 12 && last == 4 + 15 + 8 + 31, "\(first), \(last)")
         }
     }
 
