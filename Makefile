@@ -113,7 +113,7 @@ SHARE = $$(( ($(SECONDS) + 6) / 7 ))
 fuzz: packages-test
 	.ci/fuzz $(SHARE)
 	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
-	@$(MAKE) copied
+	@$(MAKE) copied RANDOM_MEDIA=everyKindOfMediaIsWhole
 
 # FROM=7 CASES=1 repeats case 7. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000

@@ -184,9 +184,14 @@ final class Capture: Sendable {
     /// Gives a new stream to the branch of its kind. The first of each kind is captured.
     private func assign(_ pad: Pad) {
         let type = pad.mediaType
-        let isText = Self.textTypes.contains { type.hasPrefix($0) }
+        // Anything else is text or metadata.
+        let isMedia = ["video/", "image/", "audio/"].contains { type.hasPrefix($0) }
         let kind = type.hasPrefix("audio/") ? BridgedText.audioBranch : BridgedText.defaultBranch
-        if !isText, let sink = branch(kind)?.sink.element.pad("sink"), pad.link(to: sink) { return }
+        if isMedia || type.isEmpty, let sink = branch(kind)?.sink.element.pad("sink"),
+            pad.link(to: sink)
+        {
+            return
+        }
         pipeline.warn(
             PipelineError(
                 .streamFailed, element: pad.element?.path,
@@ -196,12 +201,6 @@ final class Capture: Sendable {
                 advice: "name the element, and select pads: d.\(pad.name) ! queue ! appsink name=…")
         )
     }
-
-    /// The beginnings of media types of subtitles and metadata.
-    private static let textTypes = [
-        "text/", "subpicture/", "subtitle/", "closedcaption/", "meta/", "application/x-ss",
-        "application/x-subtitle",
-    ]
 
     // MARK: Streams that never come
 
