@@ -49,7 +49,7 @@ package final class Pad: @unchecked Sendable {
     /// Whether a thread is in the element of this sink pad, or behind it, with a buffer. Never blocks.
     var isStreaming: Bool { mb_pad_is_streaming(pointer) != 0 }
 
-    /// Whether the pad takes these raw formats alone, in any memory.
+    /// Whether these are the only raw formats that the pad takes, in any memory.
     func asksOnly(for formats: Caps) -> Bool {
         guard let taken = gst_pad_query_caps(pointer, nil).map({ Caps(adopting: $0) }),
             let raw = try? Caps("video/x-raw(ANY)")

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Cuts frames to the part that their buffer marks as visible (`GstVideoCropMeta`). Decoders mark it although
-/// appsinks do not offer to look at it.
+/// Cuts frames to the part that their buffer marks as visible (`GstVideoCropMeta`). Decoders attach the
+/// mark although appsinks do not announce support for it.
 ///
 /// Thread: any.
 final class FrameCropper: Sendable {
@@ -15,7 +15,7 @@ final class FrameCropper: Sendable {
     }
     private let latest = Mutex<Part?>(nil)
 
-    /// Returns the visible part in memory of its own; `nil` if the frame is visible as a whole, or cannot be cut.
+    /// Returns a copy of the visible part; `nil` if the frame is visible as a whole, or cannot be cut.
     func visiblePart(of buffer: borrowing Buffer, _ layout: FrameLayout) -> BufferFrameStorage? {
         let whole = Buffer.Crop(x: 0, y: 0, width: layout.info.width, height: layout.info.height)
         guard let crop = buffer.crop, crop != whole, crop.fits(whole) else { return nil }
