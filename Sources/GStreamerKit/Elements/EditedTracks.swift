@@ -1,7 +1,11 @@
 internal import CMediaBridge
 internal import Synchronization
 
-/// Lets `qtdemux` deliver the frames that the shown part of a track refers to.
+/// Lets `qtdemux` deliver each track, and the frames that its shown part refers to.
+///
+/// It takes a track for a preview picture, and skips it, if the movie is at least five times as long: if a
+/// camera failed early, or if a segment states its time in the whole recording. So the duration of such a movie
+/// is hidden from it, and queries for it are answered here.
 ///
 /// If an edit list begins a track between its first key frame and the second, `qtdemux` 1.22 begins with the first
 /// frame that is shown, which no decoder can decode. So the edit list is hidden from it, and its effect is
@@ -20,6 +24,8 @@ final class EditedTracks: Sendable {
     }
     /// By the name of the demuxer's pad.
     private let edits = Mutex<[String: Edit]>([:])
+    /// The hidden duration of the movie, in nanoseconds.
+    private let duration = Mutex<UInt64?>(nil)
 
     /// Corrects an element for as long as it lives, if it is a `qtdemux`. Call it before data flows.
     static func watch(_ demuxer: Element) {
@@ -31,6 +37,7 @@ final class EditedTracks: Sendable {
             return GST_PAD_PROBE_OK
         }
         demuxer.onSourcePad { pad in
+            if let duration = tracks.duration.withLock({ $0 }) { pad.answerDuration(duration) }
             guard let edit = tracks.edits.withLock({ $0[pad.name] }) else { return }
             pad.show(from: edit.start, to: edit.stop, at: edit.delay)
         }
@@ -54,6 +61,7 @@ final class EditedTracks: Sendable {
             movie.child("mvex") == nil
         else { return }
         let scale = UInt64(movie.child("mvhd")?.numberAfterTimes ?? 0)
+        hideDuration(of: movie, scale)
         let pictures = movie.children("trak").filter {
             $0.child("mdia")?.child("hdlr")?.letters(at: 8) == "vide"
         }
@@ -67,6 +75,23 @@ final class EditedTracks: Sendable {
         guard !found.isEmpty else { return }
         edits.withLock { $0 = found }
         Self.takeHiddenFrames(pad)
+    }
+
+    /// Hides the duration of a movie that has a track of a fifth of it or less.
+    private func hideDuration(of movie: Box, _ scale: UInt64) {
+        guard let header = movie.child("mvhd"), let length = header.duration, scale > 0 else {
+            return
+        }
+        let whole = Self.nanoseconds(length, scale)
+        let hasShortTrack = movie.children("trak").contains { track in
+            guard let media = track.child("mdia")?.child("mdhd"), let length = media.duration,
+                media.numberAfterTimes > 0
+            else { return false }
+            return Self.nanoseconds(length, UInt64(media.numberAfterTimes)) <= whole / 5
+        }
+        guard hasShortTrack, length > 0 else { return }
+        duration.withLock { $0 = whole }
+        header.version == 1 ? header.set(UInt64(0), at: 24) : header.set(UInt32(0), at: 16)
     }
 
     /// Makes the appsinks of the pad's pipeline take encoded frames before the segment, too.
@@ -123,6 +148,15 @@ final class EditedTracks: Sendable {
     private static func nanoseconds(_ count: UInt64, _ scale: UInt64) -> UInt64 {
         let (high, low) = count.multipliedFullWidth(by: 1_000_000_000)
         return high < scale ? scale.dividingFullWidth((high, low)).quotient : 0
+    }
+}
+
+extension MovieBox {
+    /// The duration in a header box of a movie or of its media, in its own units.
+    fileprivate var duration: UInt64? {
+        number(at: version == 1 ? 24 : 16, width: version == 1 ? 8 : 4).map {
+            UInt64(bitPattern: Int64($0))
+        }
     }
 }
 

@@ -67,6 +67,20 @@ extension Pad {
         }
     }
 
+    /// Answers queries for the duration, which is in nanoseconds.
+    func answerDuration(_ duration: UInt64) {
+        addProbe(GST_PAD_PROBE_TYPE_QUERY_UPSTREAM) { _, info in
+            var format = GST_FORMAT_UNDEFINED
+            guard let query = gst_pad_probe_info_get_query(info),
+                query.pointee.type == GST_QUERY_DURATION
+            else { return GST_PAD_PROBE_OK }
+            gst_query_parse_duration(query, &format, nil)
+            guard format == GST_FORMAT_TIME else { return GST_PAD_PROBE_OK }
+            gst_query_set_duration(query, GST_FORMAT_TIME, gint64(clamping: duration))
+            return GST_PAD_PROBE_HANDLED
+        }
+    }
+
     /// Extends the segment of an encoded stream to its first frame, with the same running times: a sink drops
     /// frames outside of the segment.
     func takeHiddenFrames() {

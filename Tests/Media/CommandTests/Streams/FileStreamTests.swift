@@ -9,7 +9,7 @@ import Testing
     private static let count =
         ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 12
 
-    /// A file with one second of each stream.
+    /// A file with a second of each video.
     struct Film: Sendable, CustomTestStringConvertible {
         var videos: Int
         var sounds: Int
@@ -17,10 +17,13 @@ import Testing
         /// The elements of the capture behind the file.
         var reader: String
         var container: String
+        /// The length of each sound, and when the file begins, in seconds.
+        var length = 1
+        var start = 0
 
         var testDescription: String {
-            "\(videos) videos, \(sounds) sounds\(hasSubtitles ? ", subtitles" : ""), \(reader), "
-                + container
+            "\(videos) videos, \(sounds) sounds of \(length) s\(hasSubtitles ? ", subtitles" : "") "
+                + "from \(start) s on, \(reader), \(container)"
         }
 
         /// The extension of the file that the reader reads.
@@ -44,6 +47,8 @@ import Testing
                 container: ["mkv", "mp4", "ts"].randomElement(using: &random) ?? "mkv")
             if film.videos + film.sounds == 0 { film.sounds = 1 }
             if film.kind != "mkv" { film.hasSubtitles = false }
+            film.length = [1, 1, 8].randomElement(using: &random) ?? 1
+            film.start = [0, 0, 40].randomElement(using: &random) ?? 0
             return film
         }
 
@@ -52,7 +57,7 @@ import Testing
             let path = directory.file("film.\(kind)")
             var inputs: [String] = []
             for _ in 0..<videos { inputs += ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"] }
-            for _ in 0..<sounds { inputs += ["-f", "lavfi", "-i", "sine=d=1"] }
+            for _ in 0..<sounds { inputs += ["-f", "lavfi", "-i", "sine=d=\(length)"] }
             if hasSubtitles {
                 let text = "1\n00:00:00,000 --> 00:00:01,000\nSubtitle\n"
                 inputs += ["-i", try directory.write(text, to: "film.srt")]
@@ -61,7 +66,8 @@ import Testing
             try await Tool.check(
                 "ffmpeg",
                 ["-v", "error"] + inputs + maps + [
-                    "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac", path,
+                    "-c:v", "libx264", "-preset", "ultrafast", "-c:a", "aac",
+                    "-output_ts_offset", "\(start)", path,
                 ])
             return reader == "uridecodebin"
                 ? "uridecodebin uri=file://\(path)" : "filesrc location=\(path) ! \(reader)"
@@ -74,6 +80,8 @@ import Testing
         Film(videos: 0, sounds: 1, reader: "decodebin", container: "mkv"),
         Film(videos: 1, sounds: 0, reader: "decodebin", container: "mp4"),
         Film(videos: 2, sounds: 2, reader: "tsdemux", container: "ts"),
+        Film(videos: 1, sounds: 1, reader: "qtdemux", container: "mkv", length: 8),
+        Film(videos: 1, sounds: 1, reader: "qtdemux", container: "mp4", start: 40),
     ]) func recordsTheFirstVideoAndTheFirstSoundOfAFile(film: Film) async throws {
         try await check(film)
     }
