@@ -4,8 +4,9 @@ internal import Synchronization
 /// Lets `qtdemux` deliver each track, and the frames that its shown part refers to.
 ///
 /// It takes a track for a preview picture, and skips it, if the movie is at least five times as long: if a
-/// camera failed early, or if a segment states its time in the whole recording. So the duration of such a movie
-/// is hidden from it, and queries for it are answered here.
+/// camera failed early, or if a segment states its time in the whole recording. It ends at the duration of the
+/// movie, without the frames before the shown part. So the duration is hidden from it in both cases, and
+/// queries for it are answered here.
 ///
 /// If an edit list begins a track between its first key frame and the second, `qtdemux` 1.22 begins with the first
 /// frame that is shown, which no decoder can decode. So the edit list is hidden from it, and its effect is
@@ -61,7 +62,6 @@ final class EditedTracks: Sendable {
             movie.child("mvex") == nil
         else { return }
         let scale = UInt64(movie.child("mvhd")?.numberAfterTimes ?? 0)
-        hideDuration(of: movie, scale)
         let pictures = movie.children("trak").filter {
             $0.child("mdia")?.child("hdlr")?.letters(at: 8) == "vide"
         }
@@ -72,25 +72,25 @@ final class EditedTracks: Sendable {
             found["video_\(number)"] = edit
             list.free()
         }
+        if !found.isEmpty || Self.hasShortTrack(movie) { hideDuration(of: movie) }
         guard !found.isEmpty else { return }
         edits.withLock { $0 = found }
         Self.takeHiddenFrames(pad)
     }
 
-    /// Hides the duration of a movie that has a track of a fifth of it or less.
-    private func hideDuration(of movie: Box, _ scale: UInt64) {
-        guard let header = movie.child("mvhd"), let length = header.duration, scale > 0 else {
+    /// Whether a track has a fifth of the movie's duration or less.
+    private static func hasShortTrack(_ movie: Box) -> Bool {
+        guard let whole = movie.child("mvhd")?.seconds else { return false }
+        return movie.children("trak").contains { track in
+            track.child("mdia")?.child("mdhd")?.seconds.map { $0 <= whole / 5 } ?? false
+        }
+    }
+
+    private func hideDuration(of movie: Box) {
+        guard let header = movie.child("mvhd"), let whole = header.duration, whole > 0 else {
             return
         }
-        let whole = Self.nanoseconds(length, scale)
-        let hasShortTrack = movie.children("trak").contains { track in
-            guard let media = track.child("mdia")?.child("mdhd"), let length = media.duration,
-                media.numberAfterTimes > 0
-            else { return false }
-            return Self.nanoseconds(length, UInt64(media.numberAfterTimes)) <= whole / 5
-        }
-        guard hasShortTrack, length > 0 else { return }
-        duration.withLock { $0 = whole }
+        duration.withLock { $0 = Self.nanoseconds(whole, UInt64(header.numberAfterTimes)) }
         header.version == 1 ? header.set(UInt64(0), at: 24) : header.set(UInt32(0), at: 16)
     }
 
@@ -157,6 +157,10 @@ extension MovieBox {
         number(at: version == 1 ? 24 : 16, width: version == 1 ? 8 : 4).map {
             UInt64(bitPattern: Int64($0))
         }
+    }
+
+    fileprivate var seconds: Double? {
+        numberAfterTimes == 0 ? nil : duration.map { Double($0) / Double(numberAfterTimes) }
     }
 }
 
