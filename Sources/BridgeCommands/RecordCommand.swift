@@ -201,6 +201,13 @@ struct RecordCommand: AsyncParsableCommand {
         ] where size?.value == 0 {
             throw ValidationError("\(name) must be 1 or more")
         }
+        for (option, isGiven, isEncoded) in [
+            ("--bitrate", bitrate != nil, video?.isEncoded),
+            ("--size", size != nil, video?.isEncoded),
+            ("--audio-bitrate", audioBitrate != nil, audio?.isEncoded),
+        ] where isGiven && isEncoded == false {
+            throw ValidationError("\(option) requires an encoder: not copy, not none")
+        }
         if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more") }
         if hasRing, segment == nil, segmentSize == nil {
             throw ValidationError(
@@ -329,6 +336,13 @@ enum Choice<Codec: RecordedCodec>: ExpressibleByArgument, Sendable {
                 return nil
             }
             self = .codec(codec)
+        }
+    }
+
+    var isEncoded: Bool {
+        switch self {
+        case .none, .copy: false
+        case .automatic, .codec: true
         }
     }
 }

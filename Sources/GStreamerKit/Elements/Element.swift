@@ -81,12 +81,12 @@ public final class Element: @unchecked Sendable {
     /// their text. `nil` if it has none, or several of equal rank.
     var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
 
-    /// The sink pads whose raw format decides on that of the only source pad: that of a filter or converter, or
-    /// all those of a mixer or selector. Empty if something else decides: a decoder or parser, a bin, another
-    /// branch, or the caps that capssetter has.
+    /// The sink pads whose raw format decides on that of the source pads: that of a filter, converter or tee, or
+    /// all those of a mixer or selector. Empty if something else decides: a decoder or parser, a bin, or the caps
+    /// that capssetter has.
     var passedSinkPads: [Pad] {
         let others = ["Codec", "Bin", "Mux", "Demux", "Payloader"]
-        guard pointer.pointee.numsrcpads == 1, factoryName != "capssetter", factoryName != "tee",
+        guard pointer.pointee.numsrcpads == 1 || factoryName == "tee", factoryName != "capssetter",
             !others.contains(where: klass.contains)
         else { return [] }
         if let mainSinkPad { return [mainSinkPad] }

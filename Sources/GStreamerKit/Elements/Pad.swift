@@ -54,7 +54,8 @@ package final class Pad: @unchecked Sendable {
         guard let taken = gst_pad_query_caps(pointer, nil).map({ Caps(adopting: $0) }),
             let raw = try? Caps("video/x-raw(ANY)")
         else { return false }
-        return taken.intersection(raw).hasOnly("format", of: formats)
+        let asked = taken.intersection(raw)
+        return !asked.isEmpty && asked.hasOnly("format", of: formats)
     }
 
     /// Whether a sticky event of this type has passed this pad.

@@ -298,6 +298,22 @@ extension CommandTests {
             }
         }
 
+        /// A transport stream states the parameter sets at IDR pictures only; this one would have none.
+        @Test func refusesATransportStreamThatNoPlayerCouldShow() async throws {
+            try await withTemporaryDirectory { directory in
+                let (source, output) = (directory.file("in.mkv"), directory.file("out.ts"))
+                try await CountedFilm.make(
+                    source, count: 120,
+                    ["-an", "-c:v", "libx264", "-g", "30", "-x264-params", "open-gop=1"])
+                let ended = try await GstBridge.run([
+                    "clip", source, "--from", "2s", "--to", "4s", output,
+                ])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("no IDR picture"), "\(ended.errors)")
+                #expect(!FileManager.default.fileExists(atPath: output))
+            }
+        }
+
         @Test func aTimeOfDayIsThatOfTheRecordings() async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await record("mkv", in: directory)

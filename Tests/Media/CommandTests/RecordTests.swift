@@ -309,9 +309,26 @@ extension CommandTests {
         }
 
         @Test(arguments: [
+            ("videotestsrc num-buffers=5 ! x264enc ! h264parse", "--bitrate"),
+            ("audiotestsrc num-buffers=50 ! vorbisenc ! vorbisparse", "--audio-bitrate"),
+        ])
+        func refusesABitRateForEncodedMedia(capture: String, option: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run([
+                    "record", "--capture", capture, option, "100k", directory.file("a.mkv"),
+                ])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("decodebin"), "\(ended.errors)")
+            }
+        }
+
+        @Test(arguments: [
             ["record"], ["record", "a.mkv", "--keep", "3"], ["record", "a.yaml", "b.mkv", "c.mkv"],
             ["record", "a.mkv", "--video", "theora"], ["record", "a.mkv", "--bitrate", "fast"],
             ["record", "a.mkv", "--set", "a=b"], ["record", "a.mkv", "--segment", "0s"],
+            ["record", "a.mkv", "--video", "copy", "--bitrate", "1M"],
+            ["record", "a.mkv", "--video", "none", "--size", "64x48"],
+            ["record", "a.mkv", "--audio", "copy", "--audio-bitrate", "64k"],
         ])
         func wrongUsageExits64(arguments: [String]) async throws {
             #expect(try await GstBridge.run(arguments).status == 64)

@@ -128,7 +128,8 @@ extension AudioEncoderElement {
         case .voaacenc: return "voaacenc bitrate=\(bits)"
         // GStreamer's default forces mid/side coding in every band, where libavcodec's chooses: a tone of one
         // channel is then heard in the other.
-        case .avenc_aac: return "avenc_aac aac-ms=false bitrate=\(bits)"
+        // A number, because 1.22 has a Boolean and later versions have an enumeration.
+        case .avenc_aac: return "avenc_aac aac-ms=0 bitrate=\(bits)"
         }
     }
 

@@ -23,19 +23,21 @@ struct RecordingRecipe: Sendable {
     private static let bitrates = 1_000...2_000_000_000
 
     init(_ video: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
-        let takesUnits = video.codec == nil && (video.isCopy || video.size == nil)
+        let takesUnits = video.size == nil || video.isCopy
         try self.init(video, container, takesUnits: takesUnits) { .video($0, video) }
     }
 
     init(_ audio: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
-        try self.init(audio, container, takesUnits: audio.codec == nil) { .audio($0, audio) }
+        try self.init(audio, container, takesUnits: true) { .audio($0, audio) }
     }
 
     private init<Encoding: MediaEncoding>(
         _ encoding: Encoding, _ container: RecordingContainer, takesUnits: Bool,
         _ make: (Encoding.Codec.Encoder) -> Encoder
     ) throws(PipelineError) {
-        (self.container, self.takesUnits) = (container, takesUnits)
+        self.container = container
+        self.takesUnits =
+            takesUnits && encoding.codec == nil && (encoding.isCopy || encoding.bitRate == nil)
         if encoding.isCopy {
             (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {

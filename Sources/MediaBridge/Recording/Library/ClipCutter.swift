@@ -234,6 +234,17 @@ final class ClipCutter: Sendable {
         guard let said = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
             let caps = written(unit.caps, kind, plan, &state)
         else { return nil }
+        if kind == .video, last == nil, writer.container == .ts, unit.caps.codecData != nil,
+            !unit.isKey
+        {
+            state.failure = PipelineError(
+                .streamFailed,
+                message:
+                    "the clip would begin with a key frame that is no IDR picture; transport streams state "
+                    + "how to decode pictures only at IDR pictures, so no player could show it",
+                advice: "a clip to .mkv or .mp4")
+            return nil
+        }
         state.last[kind] = said
         if kind == .video, state.followsEncoded, state.place > 0 {
             state.followsEncoded = false

@@ -6,7 +6,7 @@ public struct VideoEncoding: Sendable {
     /// Whether only encoded video is recorded, unchanged.
     package private(set) var isCopy = false
     /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
-    /// bit per pixel.
+    /// bit per pixel. Encoded video is refused if it is set.
     public var bitRate: Int?
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
     /// pre-roll. Default 1 s; the length of segments that are shorter.
@@ -41,7 +41,8 @@ public struct AudioEncoding: Sendable {
     public var codec: AudioCodec?
     /// Whether only encoded audio is recorded, unchanged.
     package private(set) var isCopy = false
-    /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC.
+    /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC. Encoded
+    /// audio is refused if it is set.
     public var bitRate: Int?
 
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.

@@ -41,7 +41,7 @@ import Testing
         "interlace", "deinterlace", "interlace ! deinterlace", "compositor",
         "imagefreeze num-buffers=3",
         "videorate", "videobox left=-10", "valve ! queue2", "fieldanalysis", "videomixer",
-        "textoverlay ! videoconvert ! videoscale",
+        "textoverlay ! videoconvert ! videoscale", "tee name=t t. ! queue ! fakesink t. ! queue",
     ])
     func requestsCommonFormatsThroughFilters(filter: String) async throws {
         try await withTemporaryDirectory { directory in
