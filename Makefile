@@ -5,6 +5,7 @@
 # make deb                      Build two Debian packages in .build/deb.
 # make test                     Run all tests: unit, media and live.
 # make test-unit, test-media, test-live   Run one layer.
+# make test-release              Run the tests of the command against its release build.
 # make test-cost                Measure the CPU time of each test.
 # make lint, make bench         Check the style; measure costs against C.
 # make docs                     Build the documentation, and check it against .ci/api.txt.
@@ -37,7 +38,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-thread test-address core demo network install install-network deb test lint bench packages packages-network packages-deb packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo network install install-network deb test lint bench packages packages-network packages-deb packages-test packages-bench packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -67,6 +68,11 @@ test: packages-test
 test-unit test-media test-live: packages-test
 	swift build --build-tests
 	.ci/test $(@:test-%=%)
+
+# The tests of the command against its release build: the optimizer may change what a debug build does.
+test-release: packages-test core
+	swift build --build-tests
+	GST_BRIDGE=$(CURDIR)/$(RUN) .ci/test all -- --filter "^CommandTests\\."
 
 # The CPU time of each test.
 test-cost: packages-test

@@ -41,8 +41,12 @@ public enum Tool {
         return result.output
     }
 
-    /// The `gst-bridge` that was built with the tests.
-    public static var gstBridge: String { get throws { try built("gst-bridge") } }
+    /// The `gst-bridge` that was built with the tests, or that of the variable `GST_BRIDGE`.
+    public static var gstBridge: String {
+        get throws {
+            try ProcessInfo.processInfo.environment["GST_BRIDGE"] ?? built("gst-bridge")
+        }
+    }
 
     /// A program of this package that was built with the tests.
     public static func built(_ name: String) throws -> String {

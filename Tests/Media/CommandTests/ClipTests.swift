@@ -286,6 +286,20 @@ extension CommandTests {
             }
         }
 
+        /// Faster than in real time, a file may be complete after the next one.
+        @Test func filesThatWereWrittenAtOnceAreInTheOrderOfTheirNames() async throws {
+            try await withTemporaryDirectory { directory in
+                let paths = try await record("ts", in: directory)
+                for (number, path) in paths.enumerated() {
+                    let ended = Date(timeIntervalSince1970: 1_700_000_000 - 0.1 * Double(number))
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: ended], ofItemAtPath: path)
+                }
+                let files = try await list(paths).files
+                #expect(files.compactMap { $0["file"] as? String } == paths)
+            }
+        }
+
         @Test(arguments: ["mp4", "mkv"])
         func copiesMP3(target: String) async throws {
             try await withTemporaryDirectory { directory in

@@ -234,17 +234,6 @@ final class ClipCutter: Sendable {
         guard let said = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
             let caps = written(unit.caps, kind, plan, &state)
         else { return nil }
-        if kind == .video, last == nil, writer.container == .ts, unit.caps.codecData != nil,
-            !unit.isKey
-        {
-            state.failure = PipelineError(
-                .streamFailed,
-                message:
-                    "the clip would begin with a key frame that is no IDR picture; transport streams state "
-                    + "how to decode pictures only at IDR pictures, so no player could show it",
-                advice: "a clip to .mkv or .mp4")
-            return nil
-        }
         state.last[kind] = said
         if kind == .video, state.followsEncoded, state.place > 0 {
             state.followsEncoded = false
@@ -346,6 +335,20 @@ final class ClipCutter: Sendable {
 
     private func start(_ state: inout State) {
         guard state.began == nil, let began = state.groupBegan else { return }
+        // A transport stream has no parameter sets elsewhere.
+        if writer.container == .ts, let first = state.group.first(where: { $0.kind == .video }),
+            first.caps.mediaType == "video/x-h264", !first.buffer.contains(5, in: first.caps),
+            !first.buffer.contains(7, in: first.caps)
+        {
+            state.failure = PipelineError(
+                .streamFailed,
+                message:
+                    "the clip would begin with a key frame that is no IDR picture; transport streams state "
+                    + "how to decode pictures only at IDR pictures, so no player could show it",
+                advice: "a clip to .mkv or .mp4")
+            (state.group, state.groupBegan) = ([], nil)
+            return
+        }
         state.began = began
         let units = state.group
         state.group = []

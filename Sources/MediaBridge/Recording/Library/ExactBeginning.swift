@@ -97,16 +97,23 @@ struct ExactBeginning: Sendable {
     }
 }
 
+extension Buffer {
+    /// Whether a frame of H.264 contains a NAL unit of a type.
+    func contains(_ type: UInt8, in caps: Caps) -> Bool {
+        guard let mapped = MappedBuffer(self) else { return false }
+        return mapped.bytes.withUnsafeBytes { bytes in
+            NetworkUnits(bytes, of: .h264, codecData: caps.codecData).contains {
+                bytes[$0] & 0x1f == type
+            }
+        }
+    }
+}
+
 extension StreamReader.Unit {
     /// Whether decoding may begin with it, and no later unit refers to an earlier one.
     var isKey: Bool {
-        guard caps.mediaType == "video/x-h264" else { return !buffer.isDelta }
-        guard !buffer.isDelta, let mapped = MappedBuffer(buffer) else { return false }
-        return mapped.bytes.withUnsafeBytes { bytes in
-            NetworkUnits(bytes, of: .h264, codecData: caps.codecData).contains {
-                bytes[$0] & 0x1f == 5  // an IDR picture
-            }
-        }
+        guard !buffer.isDelta else { return false }
+        return caps.mediaType != "video/x-h264" || buffer.contains(5, in: caps)  // an IDR picture
     }
 
     fileprivate var delay: Int64 { presented.flatMap { shown in decoded.map { shown - $0 } } ?? 0 }

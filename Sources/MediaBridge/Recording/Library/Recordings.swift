@@ -116,12 +116,29 @@ public struct Recordings: Sendable {
                 ? (one.end, one.path) < (other.end, other.path)
                 : (one.date, one.path) < (other.date, other.path)
         }
+        orderFilesWrittenAtOnce()
         var end: Int64?
         for index in files.indices {
             if let end, files[index].date - end > files[index].tolerance {
                 files[index].gapBefore = .nanoseconds(files[index].date - end)
             }
             end = max(end ?? .min, files[index].end)
+        }
+    }
+
+    /// Puts neighbours with estimated times into the order of their paths if they cannot have been recorded one
+    /// after the other: files that are written faster than in real time are complete in any order.
+    private mutating func orderFilesWrittenAtOnce() {
+        var first = 0
+        for index in files.indices {
+            let next = index + 1
+            if next < files.count, files[index].isEstimated, files[next].isEstimated,
+                files[next].end - files[index].end < files[next].length / 2
+            {
+                continue
+            }
+            files[first...index].sort { $0.path < $1.path }
+            first = next
         }
     }
 
@@ -135,11 +152,8 @@ public struct Recordings: Sendable {
             var next = 0
             func readNext() {
                 guard next < paths.count, !Task.isCancelled else { return }
-                group.addTask { [next] in
-                    do throws(PipelineError) {
-                        return (next, .success(try await File(paths[next])))
-                    } catch { return (next, .failure(error)) }
-                }
+                let (index, path) = (next, paths[next])
+                group.addTask { (index, await file(path)) }
                 next += 1
             }
             for _ in 0..<max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) { readNext() }
@@ -148,6 +162,13 @@ public struct Recordings: Sendable {
                 readNext()
             }
             return files
+        }
+    }
+
+    /// Not a closure: the optimizer of Swift 6.3 loses the index that such a closure returns with the result.
+    private static func file(_ path: String) async -> Result<File, PipelineError> {
+        do throws(PipelineError) { return .success(try await File(path)) } catch {
+            return .failure(error)
         }
     }
 

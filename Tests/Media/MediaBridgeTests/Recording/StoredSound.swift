@@ -48,7 +48,7 @@ struct StoredSound: Sendable, CustomStringConvertible {
     /// Whether the codec has no place for a channel, by the codec's own list of layouts.
     var mustBeRefused: Bool {
         switch codec {
-        case .aac: channels > 6
+        case .aac: channels > 6 || mask == 0xcc3
         case .opus:
             ![0x0, 0x3, 0x7, 0x33, 0xc03, 0x37, 0xc07, 0x3f, 0xc0f, 0xd0f, 0x13f, 0xc3f].contains(
                 mask)
