@@ -31,6 +31,7 @@ typedef void (*MBEndHandler)(GstAppSink *sink, gpointer context);
 typedef GstPadProbeReturn (*MBProbeHandler)(GstPad *pad, GstPadProbeInfo *info, gpointer context);
 typedef GstFlowReturn (*MBChainHandler)(GstPad *pad, GstObject *parent, GstBuffer *buffer);
 typedef gboolean (*MBEventHandler)(GstPad *pad, GstObject *parent, GstEvent *event);
+typedef GstPadLinkReturn (*MBLinkHandler)(GstPad *pad, GstObject *parent, GstPad *peer);
 typedef gboolean (*MBQueryHandler)(GstPad *pad, GstObject *parent, GstQuery *query);
 typedef void (*MBLogHandler)(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer context);
 typedef void (*MBDestroy)(gpointer context);
@@ -99,6 +100,12 @@ static inline void mb_pad_set_event_and_query_functions(GstPad *pad, MBEventHand
                                                         MBQueryHandler query MB_SENDABLE) {
     gst_pad_set_event_function_full(pad, event, NULL, NULL);
     gst_pad_set_query_function_full(pad, query, NULL, NULL);
+}
+
+// Reason: macro (gst_pad_set_link_function), and @Sendable.
+static inline void mb_pad_set_link_function(GstPad *pad, MBLinkHandler link MB_SENDABLE, gpointer context,
+                                            MBDestroy destroy MB_SENDABLE) {
+    gst_pad_set_link_function_full(pad, link, context, destroy);
 }
 
 // Reason: @Sendable, and macro (G_OBJECT). The context lives as long as the object does.

@@ -62,6 +62,9 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
         gst_caps_is_equal(pointer, other.pointer) != 0
     }
 
+    /// Returns whether the other caps allow every format of these.
+    func isSubset(of other: Caps) -> Bool { gst_caps_is_subset(pointer, other.pointer) != 0 }
+
     /// Whether they are ANY.
     package var isAny: Bool { gst_caps_is_any(pointer) != 0 }
 

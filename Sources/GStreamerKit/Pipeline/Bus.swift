@@ -142,6 +142,8 @@ final class Bus: Sendable {
         let link = MissedLink(
             warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing,
             former: former)
+        // The parser still waits for a pad although the receiver has been given one.
+        if link.isMade { return .warning(warning) }
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
     }
 

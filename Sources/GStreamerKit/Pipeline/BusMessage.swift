@@ -113,6 +113,8 @@ package struct MissedLink: Sendable {
     package let error: PipelineError
     /// The name of the element that waits for a stream.
     package let receiver: String
+    /// Whether the receiver has a stream nevertheless.
+    let isMade: Bool
 
     /// - Parameters:
     ///   - warning: GStreamer's `Delayed linking failed`.
@@ -129,10 +131,11 @@ package struct MissedLink: Sendable {
             (warning.debug ?? "").split(whereSeparator: \.isWhitespace).last
             .map(String.init) ?? ""
         let giver = element.map { "\"\($0.name)\" (\($0.factoryName))" } ?? "the element"
+        let sibling = element?.sibling(named: receiver)
         let types = Set(element?.sourcePads.map(\.mediaType) ?? []).subtracting([""]).sorted()
         var error = warning
         error.message =
-            "\(giver) has no stream for \"\(receiver)\"\(element?.wish(ofSibling: receiver) ?? "")"
+            "\(giver) has no stream for \"\(receiver)\"\(sibling?.wish ?? "")"
             + (types.isEmpty ? "" : ": it produces \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
@@ -140,6 +143,8 @@ package struct MissedLink: Sendable {
             ?? "use a decoder or parser for one of its streams, or remove this branch"
         self.error = error
         self.receiver = receiver
+        let inputs = sibling?.pads(GST_PAD_SINK) ?? []
+        isMade = !inputs.isEmpty && inputs.allSatisfy(\.isLinked)
     }
 }
 
@@ -152,16 +157,21 @@ extension PipelineError {
 }
 
 extension Element {
-    /// Returns a phrase about the caps of an appsink in the same bin, if it restricts them:
-    /// `, which accepts audio/x-raw`.
-    fileprivate func wish(ofSibling name: String) -> String? {
+    /// Returns the element of that name in the same bin; `nil` if there is none.
+    fileprivate func sibling(named name: String) -> Element? {
         guard let parent = gst_object_get_parent(pointer.cast()) else { return nil }
         defer { gst_object_unref(parent) }
-        guard mb_is_a(parent, gst_bin_get_type()) != 0,
-            let sibling = gst_bin_get_by_name(parent.cast(), name),
-            let caps = AppSink(Element(adopting: sibling))?.ownCaps, !caps.isAny
-        else { return nil }
-        return ", which accepts \(caps.mediaType)"
+        guard mb_is_a(parent, gst_bin_get_type()) != 0 else { return nil }
+        return gst_bin_get_by_name(parent.cast(), name).map { Element(adopting: $0) }
+    }
+
+    /// A phrase about the caps of an appsink or a capsfilter that restricts them:
+    /// `, which accepts audio/x-raw`.
+    fileprivate var wish: String? {
+        let caps =
+            factoryName == "capsfilter"
+            ? string("caps").flatMap { try? Caps($0) } : AppSink(self)?.ownCaps
+        return caps.flatMap { $0.isAny ? nil : ", which accepts \($0.mediaType)" }
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// The first data of one stream says nothing about the others (`flvdemux` adds a pad at the first
 /// tag of a stream). An element has all of its pads once it signals `no-more-pads`, or once all of
-/// its existing pads have received EOS.
+/// its existing pads have received EOS and it has no more than one input.
 ///
 /// Thread: any.
 package final class LatePads: Sendable {
@@ -54,7 +54,8 @@ package final class LatePads: Sendable {
 
     /// Runs on a streaming thread, when the EOS event is already stored on the pad.
     private func ended(_ pad: UnsafeMutablePointer<GstPad>) {
-        guard let element = Pad(retaining: pad).element,
+        // With several inputs (rtpbin), the end of one says nothing about the pads of the others.
+        guard let element = Pad(retaining: pad).element, element.pads(GST_PAD_SINK).count < 2,
             element.sourcePads.allSatisfy({ $0.hasEnded })
         else { return }
         completed(UInt(bitPattern: element.pointer))
@@ -99,16 +100,20 @@ final class LateLinks: Sendable {
     }
     private let links = Mutex<[Link]>([])
     private let latePads: LatePads?
+    private let choice: LateLinkChoice?
 
-    private init(_ latePads: LatePads?) { self.latePads = latePads }
+    private init(_ latePads: LatePads?, _ choice: LateLinkChoice?) {
+        self.latePads = latePads
+        self.choice = choice
+    }
 
     /// Watches `element` for as long as it lives, if it can have such pads.
-    static func watch(_ element: Element, _ latePads: LatePads) {
+    static func watch(_ element: Element, _ latePads: LatePads, _ choice: LateLinkChoice?) {
         guard hasLatePads(element) else { return }
         // Elements inside of another element are that element's responsibility.
         let isOfString = element.isOfString
         if isOfString { latePads.watch(element) }
-        let links = LateLinks(isOfString ? latePads : nil)
+        let links = LateLinks(isOfString ? latePads : nil, isOfString ? choice : nil)
         element.onSourcePad { links.appeared($0) }
     }
 
@@ -142,6 +147,7 @@ final class LateLinks: Sendable {
         where !link.receiver.isLinked {
             if pad.link(to: link.receiver) { return }
         }
+        choice?.settle(pad)
     }
 }
 

@@ -29,12 +29,13 @@ extension Pipeline {
         }
         defer { gst_parse_context_free(context) }
         var error: UnsafeMutablePointer<GError>?
+        let parsable = PipelineChains.withFilters(description.parsable)
         let flags =
             GST_PARSE_FLAG_FATAL_ERRORS.rawValue | GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS.rawValue
         let (parsed, critical) = LogCapture.during(
             {
                 gst_parse_launch_full(
-                    "( identity name=\(guardName) ) \(description.parsable)", context,
+                    "( identity name=\(guardName) ) \(parsable)", context,
                     GstParseFlags(rawValue: flags),
                     &error)
             }, isWrong: { _ in error != nil })

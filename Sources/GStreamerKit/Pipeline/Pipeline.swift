@@ -58,7 +58,9 @@ public final class Pipeline: Sendable {
         }
         GStreamer.countAsLiving(handle.pointer)
         bus.attach(to: handle.pointer)
-        for element in elements { LateLinks.watch(element, latePads) }
+        let elements = elements
+        let choice = LateLinkChoice.install(on: elements)
+        for element in elements { LateLinks.watch(element, latePads, choice) }
         watchIndexes()
         dumpGraphs()
         if let refusal = Framebuffer.refusal(of: self) { throw refusal }
