@@ -98,6 +98,29 @@ public struct VideoFrame: Sendable {
         try pixelBuffer.withMutablePlanes(body)
     }
 
+    /// Maps both planes of the pixels, such as those of `NV12`, for writing at the same time while
+    /// `body` runs. Copies the pixels first if another frame, or a pipeline, still holds them.
+    ///
+    /// - Throws: ``FrameError`` if the format does not have two planes, if the memory cannot be
+    ///   mapped or copied, and any error that `body` throws.
+    public mutating func withMutablePlanes<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane) throws -> R
+    ) throws -> R {
+        try pixelBuffer.withMutablePlanes(body)
+    }
+
+    /// Maps the three planes of the pixels, such as those of `I420`, for writing at the same time
+    /// while `body` runs. Copies the pixels first if another frame, or a pipeline, still holds them.
+    ///
+    /// - Throws: ``FrameError`` if the format does not have three planes, if the memory cannot be
+    ///   mapped or copied, and any error that `body` throws.
+    public mutating func withMutablePlanes<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane, inout MutableVideoPlane) throws
+            -> R
+    ) throws -> R {
+        try pixelBuffer.withMutablePlanes(body)
+    }
+
     /// Whether ``withMutablePlanes(_:)`` would write in place, because nothing else holds the
     /// pixels.
     package var isSoleOwner: Bool { mutating get { pixelBuffer.isSoleOwner } }
@@ -194,6 +217,29 @@ public struct PixelBuffer: Sendable {
             do { result = .success(try body(&planes)) } catch { result = .failure(error) }
         }
         return try result!.get()  // a storage calls the body once, or throws
+    }
+
+    /// Maps both planes of the pixels, such as those of `NV12`, for writing at the same time while
+    /// `body` runs. Copies the pixels first if another frame, or a pipeline, still holds them.
+    ///
+    /// - Throws: ``FrameError`` if the format does not have two planes, if the memory cannot be
+    ///   mapped or copied, and any error that `body` throws.
+    public mutating func withMutablePlanes<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane) throws -> R
+    ) throws -> R {
+        try withMutablePlanes { planes in try planes.separated(body) }
+    }
+
+    /// Maps the three planes of the pixels, such as those of `I420`, for writing at the same time
+    /// while `body` runs. Copies the pixels first if another frame, or a pipeline, still holds them.
+    ///
+    /// - Throws: ``FrameError`` if the format does not have three planes, if the memory cannot be
+    ///   mapped or copied, and any error that `body` throws.
+    public mutating func withMutablePlanes<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane, inout MutableVideoPlane) throws
+            -> R
+    ) throws -> R {
+        try withMutablePlanes { planes in try planes.separated(body) }
     }
 
     /// Whether nothing else holds the pixels, so that they may be written in place.

@@ -57,7 +57,7 @@ public struct MutableVideoPlanes: ~Copyable {
     /// The plane, for writing. Traps if there is no such plane.
     ///
     /// ```swift
-    /// let row = planes[0].row(y)
+    /// var row = planes[0].row(y)
     /// for x in row.byteOffsets { row[x] = 235 }
     /// planes[0].row(y)[0] = 16
     /// ```
@@ -68,6 +68,39 @@ public struct MutableVideoPlanes: ~Copyable {
         mutating _modify {
             var plane = plane(index)
             yield &plane
+        }
+    }
+
+    /// Calls `body` with both planes at the same time.
+    ///
+    /// - Throws: ``FrameError`` unless the format has two planes, and any error that `body` throws.
+    mutating func separated<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane) throws -> R
+    ) throws -> R {
+        try check(count: 2)
+        var first = MutableVideoPlane(unsafe: planes[0].memory, layout: planes[0].layout)
+        var second = MutableVideoPlane(unsafe: planes[1].memory, layout: planes[1].layout)
+        return try body(&first, &second)
+    }
+
+    /// Calls `body` with all three planes at the same time.
+    ///
+    /// - Throws: ``FrameError`` unless the format has three planes, and any error that `body` throws.
+    mutating func separated<R>(
+        _ body: (inout MutableVideoPlane, inout MutableVideoPlane, inout MutableVideoPlane) throws
+            -> R
+    ) throws -> R {
+        try check(count: 3)
+        var first = MutableVideoPlane(unsafe: planes[0].memory, layout: planes[0].layout)
+        var second = MutableVideoPlane(unsafe: planes[1].memory, layout: planes[1].layout)
+        var third = MutableVideoPlane(unsafe: planes[2].memory, layout: planes[2].layout)
+        return try body(&first, &second, &third)
+    }
+
+    private func check(count wanted: Int) throws(FrameError) {
+        guard count == wanted else {
+            throw FrameError(
+                .badLayout, "\(wanted) planes are needed, but \(format) has \(count)")
         }
     }
 
@@ -313,8 +346,7 @@ extension MutableRawSpan {
             precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
             return unsafe unsafeLoad(fromUncheckedByteOffset: x, as: UInt8.self)
         }
-        // Not mutating, so that planes[0].row(y)[x] = 0 compiles.
-        nonmutating set {
+        set {
             precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
             unsafe withUnsafeBytes { bytes in
                 guard let start = bytes.baseAddress else { return }

@@ -73,7 +73,7 @@ struct FirstHourTests {
                 try frame.withMutablePlanes { planes in
                     planes[0].fill(UInt8(number))
                     for y in 0..<planes[0].rows {
-                        let row = planes[0].row(y)
+                        var row = planes[0].row(y)
                         row[0] = 255
                     }
                 }

@@ -46,7 +46,7 @@ enum Example {
             try frame.withMutablePlanes { planes in
                 let luma = planes[0]
                 let middle = luma.rows / 2
-                let row = luma.row(middle)  // a white line
+                var row = luma.row(middle)  // a white line
                 for x in row.byteOffsets { row[x] = 235 }
             }
             try await sink.write(frame)
@@ -194,6 +194,22 @@ enum Example {
             let chroma = planes[1]  // width, rows, stride, pixelStride, depth
             let first = chroma.row(0)[0]
             print(chroma.layout, first)
+        }
+        // end
+    }
+
+    static func together(_ frame: inout VideoFrame) throws {
+        // Frames
+        try frame.withMutablePlanes { y, u, v in
+            y.fill(90)
+            for line in 0..<u.rows {
+                var blue = u.row(line)
+                var red = v.row(line)
+                for x in 0..<u.width {
+                    blue[x] = UInt8(x % 256)
+                    red[x] = 255 - blue[x]
+                }
+            }
         }
         // end
     }

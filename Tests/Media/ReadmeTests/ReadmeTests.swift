@@ -10,7 +10,7 @@ struct ReadmeTests {
 
     @Test(arguments: [
         ("README", "README.md", 2),
-        ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 2),
+        ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 3),
         ("Units", "Sources/MediaBridge/MediaBridge.docc/Units.md", 1),
         ("Engine", "Sources/MediaBridge/MediaBridge.docc/Engine.md", 2),
         ("Channels", "Sources/MediaBridge/MediaBridge.docc/Channels.md", 1),

@@ -27,7 +27,7 @@ enum Tutorial {
             try frame.withMutablePlanes { planes in
                 let luma = planes[0]
                 for y in 0..<luma.rows / 2 {
-                    let row = luma.row(y)
+                    var row = luma.row(y)
                     for x in row.byteOffsets { row[x] = 16 }
                 }
             }
@@ -44,7 +44,7 @@ enum Tutorial {
                 try frame.withMutablePlanes { planes in
                     let luma = planes[0]
                     for y in luma.rows - 16..<luma.rows {
-                        let row = luma.row(y)
+                        var row = luma.row(y)
                         for x in row.byteOffsets.prefix(length) { row[x] = 235 }
                     }
                 }

@@ -15,12 +15,12 @@ import Testing
         try frame.withMutablePlanes { planes in
             planes[0].fill(16)
             for y in 0..<planes[0].rows {
-                let row = planes[0].row(y)
+                var row = planes[0].row(y)
                 for x in 0..<5 { row[x] = UInt8(10 * y + x) }
                 row[4] += 100
             }
             let plane = planes[0]
-            let last = plane.row(2)
+            var last = plane.row(2)
             #expect(last[4] == 124)
             last[0] = 7
         }
