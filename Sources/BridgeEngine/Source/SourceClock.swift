@@ -36,6 +36,8 @@ struct SourceClock: SourceTiming {
     private var backwards = Run()
     /// The time since which every frame has been too late; `nil` if the last one was not.
     private var lateSince: MediaTime?
+    private var slowness = Slowness()
+    var isSlow: Bool { slowness.isSlow }
     var offsetNow: MediaTime { shift?.present ?? .zero }
 
     /// How far a source's own clock may differ from the engine's before it is set again.
@@ -127,10 +129,12 @@ struct SourceClock: SourceTiming {
         if pacing == .engine {
             let start = max(moment.now, moment.next)
             var due = time + settle(at: start, for: time, base)
-            if mayJump, moment.now - due > Self.tolerance {
-                shift = SteeredShift(start - time)
-                base?.set(start - time)
-                due = start
+            let lateness = moment.now - due
+            let isSlow = mayJump && base == nil && slowness.lasts(lateness)
+            if isSlow || mayJump && lateness > Self.tolerance {
+                due = isSlow ? moment.now : start
+                shift = SteeredShift(due - time)
+                base?.set(due - time)
             }
             return .due(max(due, last ?? due), latency: .zero, waits: true)
         }
@@ -168,6 +172,32 @@ struct SourceClock: SourceTiming {
         let settled = base?.shift(proposing: proposal) ?? proposal
         shift = SteeredShift(settled)
         return settled
+    }
+
+    /// Frames that fall further and further behind: the source makes them more slowly than their
+    /// timestamps say. After a single delay the next frames catch up instead.
+    ///
+    /// Sources with a time base are left alone: their audio would be interrupted for every frame.
+    private struct Slowness {
+        private(set) var isSlow = false
+        private var last = MediaTime.zero
+        private var growths = 0
+
+        private static let noticeable = MediaTime(seconds: 0.02)
+
+        /// Returns whether this frame, and those after it, must be given a later time.
+        ///
+        /// - Parameter lateness: How late the frame arrives by its timestamp; negative if it is early.
+        mutating func lasts(_ lateness: MediaTime) -> Bool {
+            guard lateness > .zero else {
+                self = Slowness()
+                return false
+            }
+            growths = lateness > max(last, Self.noticeable) ? growths + 1 : 0
+            last = lateness
+            if growths > 1 { isSlow = true }
+            return isSlow
+        }
     }
 
     /// Consecutive frames that are refused because of their timestamps. If the run lasts, the

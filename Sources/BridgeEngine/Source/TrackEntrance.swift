@@ -104,28 +104,31 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
     ///   - last: Where the track's stream has arrived: for video the time of the last frame, for
     ///     audio the end of it; `nil` before the first.
     ///   - interval: The interval between the track's frames.
+    ///   - slowing: Called when the source begins to deliver more slowly than its timestamps say.
     ///   - takingOver: Called if the source becomes active with this frame.
     func admit(
         _ stamp: SourceClock.Stamp, from port: SourcePort<Media>, after last: MediaTime?,
-        interval: MediaTime = .zero, takingOver: () -> Void
+        interval: MediaTime = .zero, slowing: () -> Void = {}, takingOver: () -> Void
     ) -> Admission {
         let (now, source) = (clock.now, port.traits)
         let moment = SourceClock.Moment(
             now: now, origin: clock.origin, last: last, interval: interval)
-        let (verdict, isNew) = state.withLock { state -> (SourceClock.Verdict, Bool) in
+        typealias Judgement = (SourceClock.Verdict, isNew: Bool, slows: Bool)
+        let (verdict, isNew, slows) = state.withLock { state -> Judgement in
             if state.active === port {
+                let wasSlow = state.timing.isSlow
                 let verdict = state.timing.judge(
                     stamp, source.pacing, source.timeBase, at: moment)
-                return (verdict, false)
+                return (verdict, false, state.timing.isSlow && !wasSlow)
             }
-            guard state.next === port else { return (.refused(.notStarted), false) }
+            guard state.next === port else { return (.refused(.notStarted), false, false) }
             // No picture comes of a unit that refers to others: the source before goes on.
-            guard stamp.mayJump else { return (.refused(.needsKeyFrame), false) }
+            guard stamp.mayJump else { return (.refused(.needsKeyFrame), false, false) }
             let verdict = state.nextTiming.judge(stamp, source.pacing, source.timeBase, at: moment)
             // The new source becomes active only with a frame that is accepted.
-            if case .refused = verdict { return (verdict, false) }
+            if case .refused = verdict { return (verdict, false, false) }
             (state.active, state.timing, state.next) = (port, state.nextTiming, nil)
-            return (verdict, true)
+            return (verdict, true, false)
         }
         switch verdict {
         case .refused(let cause): return .refused(cause)
@@ -137,6 +140,7 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
                 letGo()
                 takingOver()
             }
+            if slows { slowing() }
             let isDue =
                 !waits
                 || pacer.wait(until: due, on: clock) {
@@ -156,6 +160,9 @@ protocol SourceTiming: Sendable {
     var isLive: Bool? { get set }
     /// The present offset from the source's time to the engine's.
     var offsetNow: MediaTime { get }
+    /// Whether the source delivers more slowly than its timestamps say, so that its frames are given
+    /// later times.
+    var isSlow: Bool { get }
 
     /// Converts the timestamp of one frame.
     ///
@@ -169,6 +176,8 @@ protocol SourceTiming: Sendable {
 }
 
 extension SourceTiming {
+    var isSlow: Bool { false }
+
     /// Returns the capture time of a live capture's frame in the engine's time; `nil` for a frame whose
     /// time is not that of the engine's clock.
     mutating func captureTime(

@@ -29,6 +29,7 @@ final class LocalTrack: Sendable {
         /// Whether a key frame was asked for since the last one.
         var hasAskedForKeyFrame = false
         var hasToldReordering = false
+        var hasToldSlowness = false
         /// Whether the next decoded picture is the first of a source.
         var announcesPicture = false
         /// Whether a source has ended and no frame has arrived since.
@@ -99,6 +100,7 @@ final class LocalTrack: Sendable {
         entrance.listen(to: port)
         state.withLock { state in
             state.isFirst = true
+            state.hasToldSlowness = false
             state.forgetUnits()
         }
         endUnits()
@@ -159,8 +161,13 @@ extension LocalTrack: SourceReceiver {
         let item = consume item
         let (stamp, isUnit) = (stamp(of: item, from: port), item.isUnit)
         let (last, interval) = state.withLock { ($0.timeline.last, $0.timeline.interval) }
-        let admission = entrance.admit(stamp, from: port, after: last, interval: interval) {
-            state.withLock { $0.forgetUnits() }
+        let admission = entrance.admit(
+            stamp, from: port, after: last, interval: interval, slowing: tellSlowness
+        ) {
+            state.withLock {
+                $0.forgetUnits()
+                $0.hasToldSlowness = false
+            }
             endUnits()
             onSource(.tookOver(port))
         }
@@ -174,6 +181,20 @@ extension LocalTrack: SourceReceiver {
             if isUnit, !receipt.disposition.isAccepted, !receipt.isCounted { missed(from: port) }
             return receipt
         }
+    }
+
+    /// Warns, once for each source, that its frames are shown later than their timestamps say.
+    private func tellSlowness() {
+        let isNew = state.withLock { state in
+            defer { state.hasToldSlowness = true }
+            return !state.hasToldSlowness
+        }
+        guard isNew else { return }
+        events.post(
+            .warning(
+                "the source of \(id) delivers its frames more slowly than their timestamps say: each "
+                    + "frame is shown when it arrives. Try: a release build (swift build -c release), "
+                    + "fewer frames per second, or pacing() = .source"))
     }
 
     func ended(_ port: VideoSourcePort) {

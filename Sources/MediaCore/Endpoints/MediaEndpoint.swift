@@ -46,7 +46,9 @@ public enum MediaPacing: Sendable {
     /// The source delivers frames as they occur, as a camera does.
     case source
     /// The source delivers as fast as its consumer allows, as a file does, and the engine holds
-    /// each frame without ``LiveTiming`` until it is due.
+    /// each frame without ``LiveTiming`` until it is due. A video source that makes its frames more
+    /// slowly than their timestamps say has each frame shown when it arrives, and the engine posts a
+    /// warning.
     case engine
 }
 

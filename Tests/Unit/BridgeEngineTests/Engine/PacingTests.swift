@@ -138,4 +138,47 @@ struct PacingTests {
         let times = sink.frames.compactMap(\.runningTime)
         #expect(times == times.sorted())
     }
+
+    /// Frames with timestamps of 30 per second arrive at another rate.
+    @Test(arguments: [40, 50, 100, 250, 700])
+    func framesOfASlowSourceKeepTheDistanceAtWhichTheyArrive(interval: Int) async throws {
+        let timed = try await TimedEngine(pacing: .engine)
+        let events = timed.engine.events
+        for number in 0..<60 {
+            timed.backend.time.advance(
+                to: timed.start + MediaTime(.milliseconds(number * interval)))
+            let stamp = MediaTime(value: Int64(number), timescale: 30)
+            #expect(timed.source.deliver(try timed.own(stamp, from: timed.source)) == .accepted)
+        }
+        let times = await timed.rendered(60)
+        await timed.engine.shutDown()
+        // Slowness is known from the third noticeably late frame on.
+        let known = 2 + (20 / (interval - 33)) + 2
+        let steps = zip(times.dropFirst(known), times.dropFirst(known + 1)).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 == MediaTime(.milliseconds(interval)) }, "\(steps)")
+        // Each frame is shown when it arrives.
+        #expect(times.last == timed.start + MediaTime(.milliseconds(59 * interval)))
+        #expect(await events.rest().count("warning") == 1)
+    }
+
+    @Test func aSingleDelayIsCaughtUpWithoutAShift() async throws {
+        let timed = try await TimedEngine(pacing: .engine)
+        let events = timed.engine.events
+        let frame = MediaTime(.milliseconds(40))
+        var stamp = MediaTime.zero
+        for number in 0..<30 {
+            // The tenth frame is 300 ms late; those after it arrive in quick succession.
+            let due = timed.start + stamp
+            let now = timed.backend.clockTime()
+            timed.backend.time.advance(
+                to: number == 10 ? due + MediaTime(.milliseconds(300)) : max(due, now))
+            #expect(timed.source.deliver(try timed.own(stamp, from: timed.source)) == .accepted)
+            stamp = stamp + frame
+        }
+        let times = await timed.rendered(30)
+        await timed.engine.shutDown()
+        let steps = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(steps.allSatisfy { $0 == frame }, "\(steps)")
+        #expect(await events.rest().count("warning") == 0)
+    }
 }
