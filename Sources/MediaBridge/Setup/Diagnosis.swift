@@ -107,6 +107,7 @@ package struct Diagnosis: Sendable {
             if plan.captures.isEmpty {
                 plan.captures = [.init(name: BridgePlan.defaultCapture, text: "videotestsrc")]
             }
+            try plan.replaceAddresses()
             _ = try Bridge(plan)
             let unused = file.unusedVariables.map(\.name).joined(separator: ", ")
             note(
@@ -121,5 +122,23 @@ package struct Diagnosis: Sendable {
         _ name: String, _ verdict: Finding.Verdict, _ detail: String, _ advice: String? = nil
     ) {
         findings.append(Finding(name: name, verdict: verdict, detail: detail, advice: advice))
+    }
+}
+
+extension BridgePlan {
+    /// Replaces the addresses (`whep:`, `whip:`) by streams of both kinds, so that the strings beside
+    /// them can be checked without a connection.
+    ///
+    /// - Throws: ``PipelineError`` if an element that a connection needs is not installed.
+    fileprivate mutating func replaceAddresses() throws(PipelineError) {
+        guard !addresses.isEmpty else { return }
+        for element in ["webrtcbin", "nicesrc", "dtlsenc"] {
+            _ = try ElementFactory.find(element)
+        }
+        for index in captures.indices where Self.isAddress(captures[index].text, scheme: "whep") {
+            captures[index].text =
+                "videotestsrc ! appsink name=video audiotestsrc ! appsink name=audio"
+        }
+        outputs.removeAll { Self.isAddress($0.text, scheme: "whip") }
     }
 }

@@ -50,6 +50,32 @@ extension CommandTests {
             }
         }
 
+        /// With addresses (`whep:`, `whip:`), which are not connected.
+        @Test func everySuppliedPipelineFileIsInOrder() async throws {
+            let folder = Repository.path("pipelines")
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+                .filter { $0.hasSuffix(".yaml") }.map { "\(folder)/\($0)" }
+            let ended = try await GstBridge.run(["doctor", "--json"] + files)
+            let answer = try JSONDecoder().decode(Answer.self, from: Data(ended.output.utf8))
+            #expect(files.count > 10)
+            #expect(
+                answer.checks.filter { $0.verdict == "ok" && $0.name.hasPrefix(folder) }.count
+                    == files.count)
+            #expect(ended.status == 0, "\(ended.output)")
+        }
+
+        @Test func stringsBesideAnAddressAreChecked() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = try directory.write(
+                    "capture: \"whep:https://media.example/whep\"\n"
+                        + "outputs:\n  window: appsrc name=video ! nosuchconvert ! fakesink\n",
+                    to: "bad.yaml")
+                let ended = try await GstBridge.run(["doctor", file])
+                #expect(ended.status == 1)
+                #expect(ended.output.contains("nosuchconvert"), "\(ended.output)")
+            }
+        }
+
         @Test(
             arguments: [
                 ("wrong-key: 1\n" + good, 1, "wrong-key"),
