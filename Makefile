@@ -23,9 +23,12 @@
 
 SHELL := /bin/bash
 RUN := .build/release/gst-bridge
+# Without SwiftPM's warnings about GStreamer's pkg-config files, and with unchanged command lines from run to run.
+SWIFT := .ci/swift
+export SWIFT_DETERMINISTIC_HASHING := 1
 # Programs link Swift's libraries statically: they start faster, and run without an installed Swift.
 # lld's compact relocations and the missing table of exported symbols save 2 MB of file and of memory at start-up.
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
+RELEASE := $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
            -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --no-export-dynamic
 PREFIX := /usr/local
 
@@ -61,12 +64,12 @@ deb: network packages-deb
 	.ci/deb
 
 test: packages-test
-	swift build --build-tests
+	$(SWIFT) build --build-tests
 	.ci/test
 
 # One layer of the tests.
 test-unit test-media test-live: packages-test
-	swift build --build-tests
+	$(SWIFT) build --build-tests
 	.ci/test $(@:test-%=%)
 
 # The tests of the command against its release build: the optimizer may change what a debug build does.
@@ -76,19 +79,19 @@ test-release: packages-test core
 
 # The CPU time of each test.
 test-cost: packages-test
-	swift build --build-tests
+	$(SWIFT) build --build-tests
 	.ci/test-cost
 
 # Each run competes with two busy processes; one more run uses a single core.
 TIMES := 10
 stress: packages-test
-	swift build --build-tests
+	$(SWIFT) build --build-tests
 	.ci/stress $(TIMES) "$(FILTER)"
 
 # The suite under a sanitizer, each in a separate build. All default deadlines of the library are multiplied to
 # allow for the sanitizer's slowdown.
 test-thread: packages-test
-	swift build --build-tests --sanitize=thread --scratch-path .build/thread
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/thread
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
 	.ci/test -- --sanitize=thread --scratch-path .build/thread
@@ -96,7 +99,7 @@ test-thread: packages-test
 # Suppressions by library need the sanitizer's slow unwinder, which deadlocks in code that Mesa's llvmpipe
 # generates at run time. softpipe generates none.
 test-address: packages-test
-	swift build --build-tests --sanitize=address --scratch-path .build/address
+	$(SWIFT) build --build-tests --sanitize=address --scratch-path .build/address
 	MEDIABRIDGE_DEADLINE_FACTOR=8 GALLIUM_DRIVER=softpipe \
 	G_SLICE=always-malloc ASAN_OPTIONS=fast_unwind_on_malloc=0 \
 	LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.supp:print_suppressions=0 \
@@ -106,11 +109,11 @@ test-address: packages-test
 # off. Freed memory is overwritten, so that code that reads it fails.
 MINUTES := 2
 soak: packages-test
-	swift build -c release --product Soak
+	$(SWIFT) build -c release --product Soak
 	G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1:glibc.malloc.perturb=165 \
 	.build/release/Soak --minutes $(MINUTES) --plot .build/soak.svg $(SOAK)
-	swift build -c release --product CallProbe
-	swift build -c release --product PeerCycleProbe
+	$(SWIFT) build -c release --product CallProbe
+	$(SWIFT) build -c release --product PeerCycleProbe
 	.ci/soak-calls .build/release
 
 # SECONDS is the total for the six fuzzers and the properties. SEED selects the captures.
@@ -126,8 +129,8 @@ CASES := 2000
 SEED := 1
 FROM := 0
 properties: packages-test
-	swift build --product gst-bridge
-	swift build --product Properties
+	$(SWIFT) build --product gst-bridge
+	$(SWIFT) build --product Properties
 	.build/debug/Properties $(if $(CASE),--case "$(CASE)",--cases $(CASES) --seed $(SEED) --from $(FROM)) \
 	    $(PROPERTIES)
 
@@ -135,13 +138,13 @@ properties: packages-test
 COPIES := 300
 RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce|recordsRandomChangesOfParameterSetsIntoOneFile
 copied: packages-test
-	swift build --build-tests
+	$(SWIFT) build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'
 
 # The style, and the folder structure.
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
-	swift test --filter HouseTests
+	$(SWIFT) test --filter HouseTests
 
 docs: packages-docs
 	@.ci/docs
@@ -152,27 +155,27 @@ api: packages-docs
 
 # FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"
 faults: packages-test
-	swift build --product gst-bridge
-	swift build --product FaultSuite
+	$(SWIFT) build --product gst-bridge
+	$(SWIFT) build --product FaultSuite
 	@.build/debug/FaultSuite $(FAULTS)
 
 # SECONDS is the length of each of the two recordings.
 rtsp-cost: SECONDS := 60
 rtsp-cost: packages-test
-	swift build -c release --product gst-bridge
+	$(SWIFT) build -c release --product gst-bridge
 	@.ci/rtsp-cost $(SECONDS)
 
 # WILD="--sample 3", "--family vendors", "--only oggmux-camera --keep DIR", "--list"
 wild: packages-test
-	swift build --product gst-bridge
-	swift build --product Wild
+	$(SWIFT) build --product gst-bridge
+	$(SWIFT) build --product Wild
 	@.build/debug/Wild $(WILD)
 
 # BENCH="--only bridge --rounds 9", "--list". FULL=1 takes half an hour: it also counts instructions and
 # allocations, and includes OpenCV.
 bench: packages-bench network
-	swift build -c release --product MixProbe
-	swift build -c release --package-path Benchmarks
+	$(SWIFT) build -c release --product MixProbe
+	$(SWIFT) build -c release --package-path Benchmarks
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
 	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)
 	$(if $(FULL),Benchmarks/.build/release/sync-bench)
