@@ -10,7 +10,8 @@ struct BridgeOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Repeatable with \
-            different names (e.g. video=v4l2src, audio=pulsesrc). Default: the pipeline file's capture; record \
+            different names (e.g. video=v4l2src, audio=pulsesrc). A stream with a question mark (audio?=pulsesrc, \
+            appsink name=audio?) may be missing. Default: the pipeline file's capture; record \
             without a file: the camera, the screen or a test pattern.
             """,
             valueName: "[name=]string"))
@@ -33,7 +34,8 @@ struct BridgeOptions: ParsableArguments {
             Video filter: \(FilterName.all.map(\.name).joined(separator: ", ")). Repeatable; filters run in \
             the given order.
             """,
-            valueName: "name[=value]"))
+            valueName: "name[=value]"),
+        completion: .list(FilterName.all.map(\.name)))
     var filters: [String] = []
 
     @Option(
@@ -304,8 +306,14 @@ package enum NamedArgument {
     /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
     /// location=a` has one, `filesink location=a` has none.
     package static func split(_ text: String) -> (name: String?, text: String) {
-        guard let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter,
-            text[..<equals].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
+        guard let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter else {
+            return (nil, text)
+        }
+        // A question mark at its end makes a stream optional.
+        let word = text[..<equals]
+        guard
+            (word.last == "?" ? word.dropLast() : word)
+                .allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
         else { return (nil, text) }
         return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }

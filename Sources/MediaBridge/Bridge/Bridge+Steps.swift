@@ -59,10 +59,11 @@ extension Bridge {
         _ state: PipelineState, _ capture: Capture
     ) async throws(PipelineError) -> Bool {
         let restart = restarts.first { $0.capture === capture }
-        guard restart?.isWaiting != true else { return false }
+        guard restart?.isWaiting != true, !isGivenUp(capture) else { return false }
         do throws(PipelineError) {
             try await capture.pipeline.setState(state)
         } catch {
+            guard !isGivenUp(capture) else { return false }
             guard restart?.waits(becauseOf: error) == true else {
                 run.note(error, of: .capture(name(of: capture)))
                 throw error
@@ -70,6 +71,14 @@ extension Bridge {
             return false
         }
         return true
+    }
+
+    /// Whether all streams of a capture are optional, and it has failed before the first sample.
+    private func isGivenUp(_ capture: Capture) -> Bool {
+        let streams = streams.filter { $0.belongs(to: capture) }
+        return streams.allSatisfy {
+            plan.optionalStreams.contains($0.name) && $0.branch.loss != nil
+        }
     }
 
     /// Opens displays and devices, whose accepted caps are known only then.
@@ -206,8 +215,8 @@ extension Bridge {
                 !captures.contains(where: { stream.belongs(to: $0) && $0.pipeline.failure != nil })
             else { continue }
             run.note(
-                stream.branch.isEnded ? .endedEmpty(stream) : neverBegun(stream),
-                of: .stream(stream.name))
+                loss: stream.branch.isEnded ? .endedEmpty(stream) : neverBegun(stream),
+                of: stream.name)
         }
     }
 

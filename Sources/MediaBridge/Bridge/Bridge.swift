@@ -36,6 +36,7 @@ public final class Bridge: Sendable {
     ///
     /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(_ plan: BridgePlan) throws(PipelineError) {
+        let plan = plan.withoutOptionalMarks()
         let run = BridgeRun(plan)
         self.run = run
         self.plan = plan
@@ -62,14 +63,20 @@ public final class Bridge: Sendable {
                 try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
             }
             if let restart { restarts.append(restart) }
+            let own = capture.branches.map { branch in
+                let isOnly =
+                    branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
+                return isOnly ? Self.name(of: capture, named.name, in: plan) : branch.name
+            }
+            branches += zip(own, capture.branches)
+            let isOptional = plan.optionalStreams.isSuperset(of: own)
             capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
                 if capture?.isLeaving == true { return run.warn(error) }
-                if restart?.takeOver(error) != true { run.fail(error, of: .capture(named.name)) }
-            }
-            for branch in capture.branches {
-                let isOnly = branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
-                branches.append(
-                    (isOnly ? Self.name(of: capture, named.name, in: plan) : branch.name, branch))
+                if restart?.takeOver(error) == true { return }
+                if isOptional, let capture, capture.arrivedSamples == 0 {
+                    return capture.branches.forEach { $0.end(losing: error) }
+                }
+                run.fail(error, of: .capture(named.name))
             }
         }
         let names = branches.map(\.0)

@@ -85,7 +85,8 @@ public struct BridgePlan: Sendable {
     /// to that time.
     public var durationLimit: Duration?
 
-    /// Names of streams that a capture may lack: without one of them, the run does not fail. Default:
+    /// Names of streams that a capture may lack: without one of them, the run does not fail. A question
+    /// mark behind the name of an appsink (`appsink name=audio?`) or of a capture adds the name. Default:
     /// none.
     public var optionalStreams: Set<String> = []
 
@@ -170,5 +171,29 @@ extension BridgePlan.Origin {
         var located = error
         located.message = "\(file):\(line + (offset ?? 0)): \(error.message)"
         return located
+    }
+}
+
+extension BridgePlan {
+    /// Returns the plan without the question marks behind names of streams, which are optional then.
+    func withoutOptionalMarks() -> BridgePlan {
+        var plan = self
+        for index in captures.indices {
+            if captures[index].name.hasSuffix("?") {
+                plan.captures[index].name.removeLast()
+                plan.optionalStreams.insert(plan.captures[index].name)
+            }
+            let text = PipelineText(captures[index].text)
+            let marked = text.mentions(of: ["appsink"]).compactMap(\.name).filter {
+                $0.hasSuffix("?")
+            }
+            guard !marked.isEmpty else { continue }
+            plan.optionalStreams.formUnion(marked.map { String($0.dropLast()) })
+            plan.captures[index].text = text.words.map { word in
+                marked.contains { ["name=\($0)", "name=\"\($0)\""].contains(word) }
+                    ? word.filter { $0 != "?" } : word
+            }.joined(separator: " ")
+        }
+        return plan
     }
 }

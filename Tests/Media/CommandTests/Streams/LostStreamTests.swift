@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -126,6 +127,44 @@ extension CommandTests {
                 #expect(
                     ended.errors.contains("the stream \"audio\" never appeared"), "\(ended.errors)")
                 #expect(try ended.report.captures["video"]?.frames == 60)
+            }
+        }
+
+        /// A question mark marks a stream that may be missing.
+        @Test(arguments: [
+            ["video=videotestsrc num-buffers=30", "audio?=filesrc location=/nowhere ! wavparse"],
+            [
+                "videotestsrc num-buffers=30 ! appsink name=video audiotestsrc num-buffers=0 ! appsink name=audio?"
+            ],
+            [
+                "filesrc location=FILM ! decodebin name=d d. ! appsink name=video d. ! audioconvert ! appsink name=audio?"
+            ],
+        ])
+        func recordsWithoutAStreamThatMayBeMissing(captures: [String]) async throws {
+            try await withTemporaryDirectory { directory in
+                var clip = Clip()
+                (clip.hasAudio, clip.frames) = (false, 30)
+                let film = try await clip.make(at: directory.file("film.mkv"))
+                let out = directory.file("out.mkv")
+                let ended = try await GstBridge.run(
+                    ["record", "--report", "json", out]
+                        + captures.flatMap {
+                            ["--capture", $0.replacingOccurrences(of: "FILM", with: film)]
+                        })
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("warning"), "\(ended.errors)")
+                #expect(try ended.report.captures["video"]?.frames == 30)
+                #expect(try ended.report.captures["audio"]?.frames == 0)
+                // Without the mark, the run fails.
+                let strict = try await GstBridge.run(
+                    ["record", "--overwrite", out]
+                        + captures.flatMap {
+                            [
+                                "--capture",
+                                $0.replacing("?", with: "").replacing("FILM", with: film),
+                            ]
+                        })
+                #expect(strict.status == 1)
             }
         }
 
