@@ -36,6 +36,12 @@ struct ClipCommand: AsyncParsableCommand {
             "End before the first frame at <time>. Default: the end.", valueName: "time"))
     var to: String?
 
+    @Option(help: "Video of the clip; none: leave it out.")
+    var video = ClipStream.copy
+
+    @Option(help: "Audio of the clip; none: leave it out.")
+    var audio = ClipStream.copy
+
     @Flag(help: "Begin with the first frame from --from on. Default: with a key frame.")
     var exact = false
 
@@ -52,6 +58,9 @@ struct ClipCommand: AsyncParsableCommand {
         guard paths.count > 1 else {
             throw ValidationError("clip requires recordings, and the file to write at the end")
         }
+        guard video == .copy || audio == .copy else {
+            throw ValidationError("--video none cannot be combined with --audio none")
+        }
     }
 
     func run() async throws {
@@ -60,7 +69,8 @@ struct ClipCommand: AsyncParsableCommand {
             let recordings = try await Recordings(of: paths)
             return try await recordings.clip(
                 from: time(from, in: recordings), to: time(to, in: recordings), into: output,
-                isExact: exact, whenExists: overwrite ? .overwrite : .fail)
+                isExact: exact, hasVideo: video == .copy, hasAudio: audio == .copy,
+                whenExists: overwrite ? .overwrite : .fail)
         }
         let clip = try await Interruption.value(of: work)
         switch report {
@@ -120,4 +130,9 @@ struct ClipCommand: AsyncParsableCommand {
             gaps = clip.gaps.map { MediaTime($0).seconds.inThousandths }
         }
     }
+}
+
+/// The argument for a stream of a clip.
+enum ClipStream: String, ExpressibleByArgument, CaseIterable {
+    case copy, none
 }

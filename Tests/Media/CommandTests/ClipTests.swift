@@ -38,6 +38,22 @@ extension CommandTests {
             return paths
         }
 
+        @Test(arguments: [("video", "opus"), ("audio", "h264")])
+        func leavesOutTheStreamThatIsNotWanted(kind: String, rest: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let sources = try await record("mkv", in: directory)
+                let clip = directory.file("clip.mkv")
+                let ended = try await GstBridge.run(
+                    ["clip", "--\(kind)", "none"] + sources + [clip])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(!ended.errors.contains("left out"), "\(ended.errors)")
+                let codecs = try await Tool.check(
+                    "ffprobe",
+                    ["-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", clip])
+                #expect(codecs.split(whereSeparator: \.isNewline) == [Substring(rest)])
+            }
+        }
+
         // The names are ffprobe's.
         // swift-format-ignore: AlwaysUseLowerCamelCase
         private struct Answer: Decodable {

@@ -13,12 +13,18 @@ struct ClipPlan: Sendable {
     /// How much later than the recording each stream begins, in nanoseconds.
     private(set) var delays: [MediaKind: Int64] = [:]
 
-    init(_ file: Recordings.File, into container: RecordingContainer) throws(PipelineError) {
+    /// - Parameter wanted: The kinds of streams that the clip has.
+    init(
+        _ file: Recordings.File, into container: RecordingContainer,
+        _ wanted: [MediaKind] = MediaKind.allCases
+    ) throws(PipelineError) {
         self.file = file
         let isSame = file.container == container
         let hasDecodingTimes = file.container == .mp4 || file.container == .ts
         for (stream, pad) in zip(file.streams, file.pads) {
-            guard let kind = MediaKind(rawValue: stream.kind), !kinds.contains(kind) else {
+            let kind = MediaKind(rawValue: stream.kind)
+            if let kind, !wanted.contains(kind) { continue }
+            guard let kind, !kinds.contains(kind) else {
                 leftOut.append("\(file.path): \(stream)")
                 continue
             }

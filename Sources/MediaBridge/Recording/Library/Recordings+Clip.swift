@@ -78,13 +78,15 @@ extension Recordings {
     ///   - isExact: Whether the clip begins with the first frame at or after `begin`: the pictures from
     ///     there to the next key frame (of H.264: the next IDR picture) are then encoded again. Default:
     ///     false. It takes H.264 with 8 bits per sample, VP8 and VP9.
+    ///   - hasVideo: Whether the clip has the video. Default true.
+    ///   - hasAudio: Whether the clip has the audio. Default true.
     ///   - whenExists: What to do if there is a file at `path`.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
     ///   or if several overlap; ``PipelineError/Code/streamFailed`` if the container does not take a
     ///   stream, or if the format differs between recordings; an error of the disk.
     public func clip(
         from begin: Date? = nil, to end: Date? = nil, into path: String, isExact: Bool = false,
-        whenExists: WhenExists = .fail
+        hasVideo: Bool = true, hasAudio: Bool = true, whenExists: WhenExists = .fail
     ) async throws(PipelineError) -> Clip {
         let files = joined
         let from = begin?.nanoseconds ?? files.first?.date ?? 0
@@ -93,12 +95,16 @@ extension Recordings {
         let container = try RecordingContainer(path: path)
         let draft = try draft(for: path, whenExists)
         defer { draft?.discard() }
+        let wanted = MediaKind.allCases.filter { $0 == .video ? hasVideo : hasAudio }
         let plans = try parts.map { file throws(PipelineError) in
-            try ClipPlan(file, into: container)
+            try ClipPlan(file, into: container, wanted)
         }
         let kinds = MediaKind.allCases.filter { kind in plans.contains { $0.kinds.contains(kind) } }
         guard let leader = kinds.first else {
-            throw PipelineError(.streamFailed, message: "\(parts[0].path) has no video or audio")
+            throw PipelineError(
+                .streamFailed,
+                message:
+                    "\(parts[0].path) has no \(wanted.map(\.rawValue).joined(separator: " or "))")
         }
         // The times in the clip count from the date of the first recording.
         let date = parts[0].date
