@@ -18,7 +18,11 @@ struct CtlCommand: ParsableCommand {
     @Argument(help: "Socket of the recording (e.g. /tmp/cam.sock).", completion: .file())
     var path: String
 
-    @Argument(help: "Request (e.g. status, mark goal).")
+    @Argument(
+        help: "Request (e.g. status, mark goal).",
+        completion: .list([
+            "start", "stop", "split", "pause", "resume", "mark", "replay", "status",
+        ]))
     var request: [String]
 
     func run() throws {

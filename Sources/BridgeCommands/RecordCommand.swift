@@ -52,7 +52,8 @@ struct RecordCommand: AsyncParsableCommand {
             Video codec: \(VideoCodec.names), copy (record encoded video unchanged) or none. Default: copy \
             encoded video, encode raw video.
             """,
-            valueName: "codec"))
+            valueName: "codec"),
+        completion: .list(Choice<VideoCodec>.values))
     var video: Choice<VideoCodec>?
 
     @Option(
@@ -61,7 +62,8 @@ struct RecordCommand: AsyncParsableCommand {
             Audio codec: \(AudioCodec.names), copy (record encoded audio unchanged) or none. Default: copy \
             encoded audio, encode raw audio.
             """,
-            valueName: "codec"))
+            valueName: "codec"),
+        completion: .list(Choice<AudioCodec>.values))
     var audio: Choice<AudioCodec>?
 
     @Option(
@@ -325,6 +327,9 @@ enum Choice<Codec: RecordedCodec>: ExpressibleByArgument, Sendable {
     case none
     case copy
     case codec(Codec)
+
+    /// What a shell completes.
+    static var values: [String] { Codec.recorded.map(\.rawValue) + ["copy", "none"] }
 
     init?(argument: String) {
         switch argument.lowercased() {

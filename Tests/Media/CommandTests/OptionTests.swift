@@ -7,6 +7,14 @@ extension CommandTests {
     @Suite(.hangGuard) struct OptionTests {
         private static let pictures = "videotestsrc ! video/x-raw,format=GRAY8,width=64,height=48"
 
+        @Test(arguments: ["bash", "zsh", "fish"])
+        func shellsCompleteCodecsFiltersAndRequests(shell: String) async throws {
+            let script = try await GstBridge.run(["--generate-completion-script", shell]).output
+            for word in ["h264", "opus", "copy", "grayscale", "mirror", "pause", "resume"] {
+                #expect(script.contains(word), "\(word)")
+            }
+        }
+
         @Test func framesOptionStopsAfterThatManyFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")
