@@ -36,7 +36,7 @@ extension Recorder {
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
     ///   does not take this frame; ``PipelineError/Code/invalidState`` before the first ``start()``, if
     ///   nothing is kept for a pre-roll or a replay. Frames handed over during a pause, or after
-    ///   ``stopAndRearm()``, are ignored.
+    ///   ``rearm()``, are ignored.
     public func write(_ frame: VideoFrame) async throws {
         try await tracks[.video]?.untilRoom()
         try check(written: consume(frame), .video, "\(frame)")
@@ -107,7 +107,7 @@ extension Recorder {
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
     ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
-    ///   or larger than 8 MB. Units handed over during a pause, after ``stopAndRearm()``, and before the first
+    ///   or larger than 8 MB. Units handed over during a pause, after ``rearm()``, and before the first
     ///   key unit are ignored.
     public func write(_ unit: EncodedVideoFrame) async throws {
         note(unit.rotation)

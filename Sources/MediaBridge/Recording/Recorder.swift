@@ -19,7 +19,7 @@ internal import Synchronization
 /// is passed to the kernel at once. ``RecordingRepair`` restores the duration and the index of such
 /// a file.
 ///
-/// A recorder makes one recording, or several in succession (``stopAndRearm()``). Thread: any but a
+/// A recorder makes one recording, or several in succession (``rearm()``). Thread: any but a
 /// streaming thread, except for ``consume(_:)-(VideoFrame)`` and ``consume(_:)-(AudioFrame)``, which
 /// any thread may call.
 public final class Recorder: Sendable {
@@ -204,7 +204,7 @@ public final class Recorder: Sendable {
             throw progressState.failure
                 ?? PipelineError(
                     .invalidState, message: "this recorder was already started",
-                    advice: "create a recorder for each recording, or end one with stopAndRearm()")
+                    advice: "create a recorder for each recording, or end one with rearm()")
         }
         wasStarted.store(true, ordering: .relaxed)
         // A pause that the recording before did not end.
@@ -417,7 +417,7 @@ extension Recorder {
     ///   ``PipelineError/Code/noFrames`` if nothing was recorded, although the recorder is prepared
     ///   again.
     @discardableResult
-    public func stopAndRearm() async throws(PipelineError) -> RecorderReport {
+    public func rearm() async throws(PipelineError) -> RecorderReport {
         let isRecording = phase.withLock { phase in
             guard phase == .recording else { return false }
             phase = .rearming

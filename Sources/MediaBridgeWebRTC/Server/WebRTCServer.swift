@@ -16,7 +16,7 @@ internal import Synchronization
 /// ```swift
 /// var configuration = WebRTCServer.Configuration()
 /// configuration.takesSenders = false
-/// let server = WebRTCServer(configuration)
+/// let server = WebRTCServer(configuration: configuration)
 /// let engine = MediaEngine(transport: server)
 /// try await engine.joinChannel("share", userID: "host")
 /// let listener = try await server.listen(on: "127.0.0.1:8080")
@@ -36,7 +36,7 @@ public final class WebRTCServer: ChannelTransport {
     ///
     /// - Parameter configuration: The settings. Default: no token; every client that reaches the
     ///   server may watch and send.
-    public convenience init(_ configuration: Configuration = Configuration()) {
+    public convenience init(configuration: Configuration = Configuration()) {
         self.init(configuration) { role, media, configuration, observer in
             PeerConnection(role, media, configuration: configuration, observer: observer)
         }

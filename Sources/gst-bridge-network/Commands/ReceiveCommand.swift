@@ -60,7 +60,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         var settings = options.configuration(token: token)
         settings.takesViewers = false
         settings.maximumSenders = senders
-        let server = WebRTCServer(settings)
+        let server = WebRTCServer(configuration: settings)
         let engine = MediaEngine(transport: server)
         let reception = Reception(engine, outputs: outputs, directory: directory, allSend: true)
         let end = EndOfServing()

@@ -51,7 +51,7 @@ struct ShareCommand: AsyncParsableCommand {
         settings.takesSenders = false
         settings.maximumViewers = viewers
         settings.connection.bitRate = sending.bitrate?.value
-        let server = WebRTCServer(settings)
+        let server = WebRTCServer(configuration: settings)
         let engine = MediaEngine(transport: server)
         let end = EndOfServing()
         let events = engine.events

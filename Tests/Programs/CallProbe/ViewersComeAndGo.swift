@@ -37,7 +37,7 @@ struct ViewersComeAndGo {
         configuration.connection.localAddresses = ["127.0.0.1"]
         // Absent viewers time out before the killed viewers do.
         configuration.connection.connectTimeout = .seconds(forgets ? 9 : 300)
-        server = WebRTCServer(configuration)
+        server = WebRTCServer(configuration: configuration)
         engine = MediaEngine(transport: server)
     }
 

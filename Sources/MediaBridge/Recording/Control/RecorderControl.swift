@@ -7,7 +7,7 @@ internal import Synchronization
 /// | Request | Effect |
 /// | --- | --- |
 /// | `start` | ``Recorder/start()`` |
-/// | `stop` | Completes the file, and gets ready for the next `start`: ``Recorder/stopAndRearm()`` |
+/// | `stop` | Completes the file, and gets ready for the next `start`: ``Recorder/rearm()`` |
 /// | `split` | Begins the next file: ``Recorder/split()`` |
 /// | `pause`, `resume` | ``Recorder/pause()``, ``Recorder/resume()`` |
 /// | `mark [NAME]` | ``Recorder/mark(_:)``; without a name, `mark 1`, `mark 2` … |
@@ -66,7 +66,7 @@ public final class RecorderControl: Sendable {
                     .invalidState, message: "a file is being recorded already", advice: "stop")
             }
             try recorder.start()
-        case .stop: return try await Array(recorder.stopAndRearm().files.suffix(1))
+        case .stop: return try await Array(recorder.rearm().files.suffix(1))
         case .split: try recorder.split()
         case .pause:
             try recorder.requireRecording()

@@ -6,7 +6,7 @@ public struct RecorderReport: Sendable {
     public enum End: String, Hashable, Sendable {
         /// All streams ended.
         case eos
-        /// ``Recorder/stop()`` or ``Recorder/stopAndRearm()`` was called.
+        /// ``Recorder/stop()`` or ``Recorder/rearm()`` was called.
         case stop
         /// The disk was nearly full; the file is complete.
         case diskNearlyFull

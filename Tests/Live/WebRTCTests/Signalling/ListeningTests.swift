@@ -13,7 +13,7 @@ import Testing
     private static func server() -> WebRTCServer {
         var configuration = WebRTCServer.Configuration()
         configuration.connection.localAddresses = ["127.0.0.1"]
-        return WebRTCServer(configuration)
+        return WebRTCServer(configuration: configuration)
     }
 
     @Test func publishedMediaIsPlayedAtItsAddress() async throws {

@@ -42,7 +42,7 @@ import Testing
             try await record(0..<100, into: recorder)
             try recorder.start()
             try await record(100..<150, into: recorder)
-            let first = try await recorder.stopAndRearm()
+            let first = try await recorder.rearm()
             #expect(first.files.count == 1 && first.ended == .stop)
             let begin = 150 - first.files[0].frames
             // The pre-roll is a minimum: frames in flight at the start are included.
@@ -68,7 +68,7 @@ import Testing
             let recorder = try recorder(directory.file("out.mkv"), preRoll: .seconds(5))
             try recorder.start()
             try await record(0..<60, into: recorder)
-            try await recorder.stopAndRearm()
+            try await recorder.rearm()
             try await record(60..<70, into: recorder)
             try recorder.start()
             try await record(70..<90, into: recorder)
@@ -85,7 +85,7 @@ import Testing
             let recorder = try recorder(directory.file("out.mkv"), preRoll: nil)
             try recorder.start()
             try await record(0..<50, into: recorder)
-            try await recorder.stopAndRearm()
+            try await recorder.rearm()
             try await record(50..<100, into: recorder)
             try recorder.start()
             try await record(100..<150, into: recorder)
@@ -99,12 +99,12 @@ import Testing
         try await withTemporaryDirectory { directory in
             let recorder = try recorder(directory.file("out.mkv"), preRoll: .seconds(1))
             let early = await #expect(throws: PipelineError.self) {
-                try await recorder.stopAndRearm()
+                try await recorder.rearm()
             }
             #expect(early?.code == .invalidState)
             try recorder.start()
             let empty = await #expect(throws: PipelineError.self) {
-                try await recorder.stopAndRearm()
+                try await recorder.rearm()
             }
             #expect(empty?.code == .noFrames)
             // The recorder is armed nevertheless.

@@ -77,7 +77,7 @@ import Testing
             for index in 0..<10 { try await recorder.write(frames.picture(index)) }
             recorder.pause()
             for index in 10..<20 { try await recorder.write(frames.picture(index)) }
-            _ = try await recorder.stopAndRearm()
+            _ = try await recorder.rearm()
             recorder.pause()
             try recorder.start()
             for index in 20..<30 { try await recorder.write(frames.picture(index)) }

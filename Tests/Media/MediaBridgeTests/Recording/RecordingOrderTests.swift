@@ -35,7 +35,7 @@ import Testing
                     directory.file("\(run)-%d.mkv"), configuration: configuration)
                 for index in 0..<4 { try await recorder.write(RecordedFrames().picture(index)) }
                 try recorder.start()
-                let report = try await recorder.stopAndRearm()
+                let report = try await recorder.rearm()
                 #expect((report.video?.written ?? 0) > 0, "run \(run)")
                 _ = try? await recorder.stop()
             }
