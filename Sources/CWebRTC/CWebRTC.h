@@ -198,13 +198,14 @@ static inline void mb_channel_send_bytes(GObject *channel, GBytes *bytes) {
     g_signal_emit_by_name(channel, "send-data", bytes);
 }
 
-// Reason: variadic. Disables UPnP, which costs 200 ms and asks the local network to open ports; returns false
-// if there is no ICE agent.
-static inline gboolean mb_webrtc_disable_upnp(GstElement *bin) {
+// Reason: variadic. Disables UPnP, which costs 200 ms and asks the local network to open ports, and ICE over TCP,
+// which listens on a TCP port of each address and connects to any address that the peer names. Returns false if
+// there is no ICE agent.
+static inline gboolean mb_webrtc_use_only_udp(GstElement *bin) {
     GObject *ice = NULL, *agent = NULL;
     g_object_get(bin, "ice-agent", &ice, NULL);
     if (ice) g_object_get(ice, "agent", &agent, NULL);
-    if (agent) g_object_set(agent, "upnp", FALSE, NULL);
+    if (agent) g_object_set(agent, "upnp", FALSE, "ice-tcp", FALSE, NULL);
     if (agent) g_object_unref(agent);
     if (ice) g_object_unref(ice);
     return agent != NULL;

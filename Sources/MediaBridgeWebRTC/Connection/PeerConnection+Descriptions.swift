@@ -58,8 +58,8 @@ extension PeerConnection {
         }
     }
 
-    /// Adds a candidate of the peer. Ignores candidates with a host name instead of an address, and
-    /// invalid text.
+    /// Adds a candidate of the peer. Ignores candidates with a host name instead of an address, TCP candidates,
+    /// and invalid text.
     public func add(_ candidate: Candidate) {
         var text = candidate.text
         if text.hasPrefix("a=") { text.removeFirst(2) }

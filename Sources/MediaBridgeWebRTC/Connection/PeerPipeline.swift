@@ -37,7 +37,7 @@ final class PeerPipeline: Sendable {
         origin = SharedClock.now
         timeline = SendTimeline(origin: MediaTime(origin))
         pipeline.useSharedClock(baseTime: origin)
-        bin.disableUPnP()
+        bin.useOnlyUDP()
         bin.correctTimesSlowly(in: pipeline)
         for address in configuration.localAddresses { bin.addLocalAddress(address) }
         if configuration.isRelayOnly { bin.element.set("ice-transport-policy", "relay") }

@@ -135,8 +135,8 @@ final class WebRTCBin: Sendable {
 
     // MARK: ICE
 
-    /// Prevents the connection from asking routers to open ports.
-    func disableUPnP() { _ = mb_webrtc_disable_upnp(element.pointer) }
+    /// Prevents the connection from asking routers to open ports, and from using TCP, except to TURN servers.
+    func useOnlyUDP() { _ = mb_webrtc_use_only_udp(element.pointer) }
 
     /// Gathers candidates at this address; if no address is added, at all except loopback addresses. Ignores
     /// text that is not an address.

@@ -237,13 +237,14 @@ package struct PayloadFormat: Hashable, Sendable {
 ///
 /// Source: RFC 8839, section 5.1.
 enum CandidateText {
-    /// Whether the text is a candidate with an IP address. Candidates with a host name (`….local`)
-    /// hide the address from pages; the connectivity checks of such peers reveal it.
+    /// Whether the text is a UDP candidate with an IP address. Candidates with a host name (`….local`)
+    /// hide the address from pages; the connectivity checks of such peers reveal it. TCP candidates would
+    /// let a peer open connections from this machine to any address and port.
     static func isUsable(_ text: String) -> Bool {
         let words = text.split(separator: " ")
         guard words.count >= 8, words.count <= 40, text.utf8.count <= 512,
             words[0].hasPrefix("candidate:"), words[0].dropFirst(10).isToken("+/"),
-            words[1] == "1" || words[1] == "2", ["udp", "tcp"].contains(words[2].lowercased()),
+            words[1] == "1" || words[1] == "2", words[2].lowercased() == "udp",
             UInt32(words[3]) != nil, words[4].contains(where: { $0 == "." || $0 == ":" }),
             words[4].utf8.allSatisfy({
                 Character(UnicodeScalar($0)).isHexDigit || $0 == UInt8(ascii: ".")

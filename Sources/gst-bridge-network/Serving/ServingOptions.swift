@@ -80,9 +80,16 @@ struct ServingOptions: ParsableArguments {
         // A Unix socket is behind a web server, which checks the host names.
         if case .unix = listen { configuration.allowedHosts = ["*"] }
         configuration.connection.servers = connection.servers
-        // Without a network, the loopback is the only way to a browser.
-        if listen.isLocal, LocalAddresses.list().isEmpty {
-            configuration.connection.localAddresses = ["127.0.0.1"]
+        switch listen {
+        // Without a network, the loopback is the only way to a browser. With one, a web server in front of the
+        // loopback address may have clients on other machines.
+        case _ where listen.isLocal:
+            if LocalAddresses.list().isEmpty {
+                configuration.connection.localAddresses = ["127.0.0.1"]
+            }
+        case .network(let address?, _) where address != "0.0.0.0":
+            configuration.connection.localAddresses = [address]
+        default: break
         }
         return configuration
     }

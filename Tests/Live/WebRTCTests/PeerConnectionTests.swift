@@ -56,6 +56,17 @@ import Testing
             (bytes.lastIndex { $0 != 0 } ?? bytes.startIndex) - bytes.startIndex + 1)
     }
 
+    /// ICE over TCP would open a port on each address.
+    @Test func offersOnlyUDPCandidates() async throws {
+        let sender = PeerConnection(
+            .sender, .init(audio: []), configuration: .loopback, observer: PeerCollector())
+        let candidates = try await sender.offer().split(whereSeparator: \.isNewline)
+            .filter { $0.hasPrefix("a=candidate:") }
+        #expect(!candidates.isEmpty)
+        #expect(candidates.allSatisfy { $0.lowercased().contains(" udp ") }, "\(candidates)")
+        await sender.close()
+    }
+
     private func connect(_ sender: PeerConnection, _ receiver: PeerConnection) async throws {
         let offer = try await sender.offer()
         let answer = try await receiver.answer(offer)

@@ -8,7 +8,7 @@ struct CandidateTextTests {
     @Test(arguments: [
         "candidate:1 1 udp 2113937151 10.0.0.1 5000 typ host",
         "candidate:1 1 UDP 1 10.0.0.1 5000 typ host generation 0 network-cost 999",
-        "candidate:a+/9 2 tcp 0 ::1 9 typ host tcptype active",
+        "candidate:a+/9 2 uDp 0 ::1 9 typ host generation 0",
         "candidate:1 1 udp 1 203.0.113.1 65535 typ srflx raddr 0.0.0.0 rport 0",
         "candidate:1 1 udp 1 203.0.113.1 1 typ relay raddr ::1 rport 9 ufrag abcd",
     ]) func candidatesOfBrowsersAreUsable(text: String) { #expect(CandidateText.isUsable(text)) }
@@ -28,6 +28,19 @@ struct CandidateTextTests {
         "candidate:1 1 udp 1 10.0.0.1 5 typ host é", "candidate:1 1 udp 1 1234 5 typ host",
         "candidate:1 1 udp 1 10.0.0.1 5 typ host " + String(repeating: "x", count: 500),
     ]) func otherCandidatesAreNotUsable(text: String) { #expect(!CandidateText.isUsable(text)) }
+
+    @Test(arguments: ["tcp", "TCP", "tCp", "ssltcp", "tcp-act", "tcp-pass", "tcp-so"])
+    func noSpellingOfTCPIsUsable(transport: String) {
+        for address in ["127.0.0.1", "::1", "10.0.0.1", "::ffff:10.0.0.1", "0a1b.local"] {
+            for type in ["host", "srflx", "prflx", "relay"] {
+                for role in ["", "active", "passive", "so", "ACTIVE"] {
+                    let end = role.isEmpty ? "" : " tcptype \(role)"
+                    let text = "candidate:1 1 \(transport) 1 \(address) 22 typ \(type)\(end)"
+                    #expect(!CandidateText.isUsable(text))
+                }
+            }
+        }
+    }
 
     @Test func anyTextIsJudged() {
         var random = SeededGenerator(seed: 7)
