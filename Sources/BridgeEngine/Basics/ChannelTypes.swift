@@ -14,8 +14,9 @@ public struct UserID: Hashable, Sendable, CustomStringConvertible,
     /// Creates an id from an integer literal.
     public init(integerLiteral value: UInt) { name = String(value) }
 
-    /// The id as text, the same as ``name``.
-    public var description: String { name }
+    /// The ``name`` in one line, for logs and messages: spaces replace line breaks, which would let a user
+    /// forge lines of a log.
+    public var description: String { String(name.map { $0.isNewline ? " " : $0 }) }
 }
 
 /// The number of one video track of a user.

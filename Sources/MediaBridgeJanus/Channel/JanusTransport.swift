@@ -108,7 +108,10 @@ public struct JanusTransport: ChannelTransport {
     ) throws(EngineError) {
         guard let address = ServerAddress(server) else {
             throw EngineError(
-                .invalidArgument, message: "invalid WebSocket address: \"\(server)\"",
+                .invalidArgument,
+                // An address with "@" or "?" may contain a password or a token.
+                message: "invalid WebSocket address"
+                    + (server.contains(/[@?]/) ? "" : ": \"\(server)\""),
                 advice: "ws://HOST:PORT/PATH or wss://HOST:PORT/PATH")
         }
         self.address = address

@@ -17,24 +17,24 @@ extension BridgePlan {
             guard let address = try Address(captures[index].text, scheme: "whep") else {
                 continue
             }
-            try refuseIfUntrusted(captures[index].text)
+            try refuseIfUntrusted()
             let (feed, text) = try await address.feed(isDecoded: decodesCaptures)
             feeds[captures[index].name] = feed
             captures[index].text = text
         }
         for output in outputs {
             guard let address = try Address(output.text, scheme: "whip") else { continue }
-            try refuseIfUntrusted(output.text)
+            try refuseIfUntrusted()
             destinations.append(
                 Destination(name: output.name, try WHIPSink(address.url, token: address.token)))
         }
         outputs.removeAll { Self.isAddress($0.text, scheme: "whip") }
     }
 
-    private func refuseIfUntrusted(_ text: String) throws(PipelineError) {
+    /// Neither this error nor that of an invalid address quotes the text, which may contain a token.
+    private func refuseIfUntrusted() throws(PipelineError) {
         guard untrusted != nil else { return }
-        throw PipelineError(
-            .refused, message: "an untrusted string cannot connect to a server: \(text)")
+        throw PipelineError(.refused, message: "an untrusted string cannot connect to a server")
     }
 
     /// A scheme, a URL and perhaps a token.
@@ -51,7 +51,9 @@ extension BridgePlan {
             words.removeAll(where: \.isEmpty)
             guard (1...2).contains(words.count) else {
                 throw PipelineError(
-                    .badValue, message: "not a \(scheme.uppercased()) address: \(text)",
+                    .badValue,
+                    message:
+                        "not a \(scheme.uppercased()) address: \(words.count) words after \(scheme):",
                     advice: "\(scheme):URL, or \(scheme):URL TOKEN")
             }
             func value(_ property: String, _ place: Int) -> String? {

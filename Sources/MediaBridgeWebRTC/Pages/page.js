@@ -2,8 +2,10 @@
 const asksForServers = {{asksForServers}};
 const $ = id => document.getElementById(id);
 const hash = () => new URLSearchParams(location.hash.slice(1)).get('token');
-let token = hash();
-addEventListener('hashchange', () => { token = hash(); location.reload(); });
+// A typed token stays out of the URL, which is visible and ends up in the history.
+const typed = () => { try { return sessionStorage.getItem('token'); } catch { return null; } };
+let token = hash() ?? typed();
+addEventListener('hashchange', () => { token = hash() ?? typed(); location.reload(); });
 function headers(more) {
   return token ? { ...more, Authorization: 'Bearer ' + token } : { ...more };
 }
@@ -67,5 +69,10 @@ function askForToken(wasWrong) {
 }
 $('tokenform').onsubmit = event => {
   event.preventDefault();
-  location.hash = 'token=' + encodeURIComponent($('token').value.trim());
+  try { sessionStorage.setItem('token', $('token').value.trim()); } catch (error) {
+    $('tokenhint').textContent = 'This browser cannot keep the token: ' + error.message;
+    return;
+  }
+  history.replaceState(null, '', location.pathname + location.search);
+  location.reload();
 };

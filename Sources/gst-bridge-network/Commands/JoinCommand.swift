@@ -217,7 +217,11 @@ private final class Participation: Sendable {
         case .audioMuted(let isMuted, let user):
             Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the audio")
         case .messageReceived(let message, let user):
-            Terminal.say("\(user): \(String(decoding: message.bytes, as: UTF8.self))")
+            for line in String(decoding: message.bytes, as: UTF8.self).split(
+                omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            {
+                Terminal.say("\(user): \(line)")
+            }
         default: end.note(event)
         }
     }

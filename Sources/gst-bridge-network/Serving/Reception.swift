@@ -181,16 +181,29 @@ struct RecordingDirectory {
     }
 
     /// A name that is valid in a path and in a pipeline string: the letters and digits of all
-    /// scripts, `-` and `_`, in at most 160 bytes. Other characters become `_`, so different names
-    /// may become equal.
+    /// scripts, with their marks, `-` and `_`, in at most 160 bytes. Other scalars become `_`, so different
+    /// names may become equal.
+    ///
+    /// Each scalar is checked: the first one of a character says nothing about the others, and a space or
+    /// a slash may follow it.
     static func safe(_ name: String) -> String {
-        var safe = ""
-        for character in name.precomposedStringWithCanonicalMapping {
-            let isPlain = character.isLetter || character.isNumber || "-_".contains(character)
-            safe.append(isPlain ? character : "_")
-            if safe.utf8.count > 160 { break }
+        var (safe, canTakeMark) = (String.UnicodeScalarView(), false)
+        for scalar in name.precomposedStringWithCanonicalMapping.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter,
+                .otherLetter,
+                .decimalNumber, .letterNumber, .otherNumber:
+                canTakeMark = true
+            // A mark at the start would join the slash in front of the name.
+            case .nonspacingMark, .spacingMark: break
+            default: canTakeMark = false
+            }
+            safe.append(canTakeMark || scalar == "-" ? scalar : "_")
+            if String(safe).utf8.count > 160 {
+                safe.removeLast()
+                break
+            }
         }
-        while safe.utf8.count > 160 { safe.removeLast() }
-        return safe.isEmpty ? "sender" : safe
+        return safe.isEmpty ? "sender" : String(safe)
     }
 }
