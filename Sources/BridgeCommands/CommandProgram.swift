@@ -47,6 +47,12 @@ extension AsyncParsableCommand {
         // process.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        // GLib aborts the process when it runs out of descriptors.
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            limit.rlim_cur = limit.rlim_max
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
         let failure = await failure()
         // Objects that are still being freed must not run while their libraries are unloaded. A
         // pipeline that hangs has been reported by the end of the limit.

@@ -20,11 +20,12 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
         /// The last response is being written, or has been written. Further input is discarded.
         case ending
 
-        /// Whether no response to the client is pending.
+        /// Whether the server waits for the client, or for nothing. Includes the reading of a body: slow
+        /// bodies must not keep others out.
         var isIdle: Bool {
             switch self {
-            case .waiting, .ending: true
-            case .reading, .answering: false
+            case .waiting, .reading, .ending: true
+            case .answering: false
             }
         }
     }
@@ -40,6 +41,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     /// Completed when the latest response has been written.
     private var written: EventLoopFuture<Void>?
     private var isInputClosed = false
+    private let refusal: HTTPListener.Refusal
     private let answer: HTTPListener.Answer
     /// Called when the connection becomes idle or busy. A new connection is idle.
     private let onIdle: (Bool) -> Void
@@ -62,9 +64,11 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
 
     init(
         relay: (relay: WebSocketRelay, http: [any RemovableChannelHandler])?,
-        _ answer: @escaping HTTPListener.Answer, onIdle: @escaping (Bool) -> Void
+        refusal: @escaping HTTPListener.Refusal, _ answer: @escaping HTTPListener.Answer,
+        onIdle: @escaping (Bool) -> Void
     ) {
         self.relay = relay
+        self.refusal = refusal
         self.answer = answer
         self.onIdle = onIdle
     }
@@ -116,11 +120,25 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: Steps
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        // A proxy in front may take another one of several hosts for the right one (RFC 9112, section 3.2).
+        let hosts = head.headers["Host"].count
+        guard hosts == 1 || hosts == 0 && head.version.minor == 0 else {
+            phase = .answering
+            return write(HTTPResponse(status: .badRequest), [], to: head, isKept: false, context)
+        }
         if let relay, relay.relay.takes(head) {
             return pass(head, to: relay.relay, relay.http, context)
         }
         (phase, body) = (.reading(head), [])
+        onIdle(true)
         close(context, after: Self.step)
+        let hasBody =
+            head.headers.contains(name: "Transfer-Encoding")
+            || head.headers.first(name: "Content-Length").map { $0 != "0" } ?? false
+        if hasBody, let request = Self.request(head), let (response, bytes) = refusal(request) {
+            phase = .answering
+            return write(response, bytes, to: head, isKept: false, context)
+        }
         let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
         if length > Self.maximumBody {
             body = [UInt8](repeating: 0, count: Self.maximumBody + 1)

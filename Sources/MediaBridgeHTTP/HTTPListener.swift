@@ -10,35 +10,44 @@ internal import Synchronization
 /// An HTTP/1.1 server without TLS, which `WebRTCServer.listen(on:)` returns.
 ///
 /// At most 256 connections are open, and at most 64 of them from one network address (IPv6: one /64). A new connection
-/// then replaces the one that has been idle longest; without an idle one it is refused. The length of a request's head
-/// (64 KiB) and body and the time for each step (10 to 60 s) are limited.
+/// then replaces the one that has been idle longest; without an idle one it is refused. Where the process may open
+/// fewer than 1024 descriptors, a quarter of them is the limit. The length of a request's head (64 KiB) and body and
+/// the time for each step (10 to 60 s) are limited.
 ///
 /// Thread: any.
 public final class HTTPListener: Sendable {
     package typealias Answer = @Sendable (HTTPRequest, [UInt8]) async -> (HTTPResponse, [UInt8])
+    package typealias Refusal = @Sendable (HTTPRequest) -> (HTTPResponse, [UInt8])?
 
     private struct State {
         var listener: (any Channel)?
         var isClosed = false
         var connections: [ObjectIdentifier: any Channel] = [:]
-        var table = ConnectionTable<ObjectIdentifier>(limit: 256, limitPerAddress: 64)
+        // At most a quarter of the descriptors.
+        var table = ConnectionTable<ObjectIdentifier>(
+            limit: min(256, Descriptors.limit / 4), limitPerAddress: 64)
     }
     private let state = Mutex(State())
     private let address: ListenAddress
     private let advice: String
     private let relay: WebSocketRelay?
+    private let refusal: Refusal
     private let answer: Answer
 
     /// - Parameters:
     ///   - advice: The advice in the error if the server cannot listen on the address.
     ///   - relay: Takes the WebSocket connections; `nil` without WebSockets.
+    ///   - refusal: Returns the answer to a request whose body need not be read; `nil` to read it. Called on the
+    ///     event loop, only for requests with a body.
     package init(
         _ address: ListenAddress, advice: String = "use another address or port",
-        relay: WebSocketRelay? = nil, _ answer: @escaping Answer
+        relay: WebSocketRelay? = nil, refusal: @escaping Refusal = { _ in nil },
+        _ answer: @escaping Answer
     ) {
         self.address = address
         self.advice = advice
         self.relay = relay
+        self.refusal = refusal
         self.answer = answer
     }
 
@@ -129,7 +138,8 @@ public final class HTTPListener: Sendable {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(http.map { $0 as any ChannelHandler })
         try pipeline.addHandler(
-            HTTPConversation(relay: relay.map { ($0, http) }, answer) { [weak self] isIdle in
+            HTTPConversation(relay: relay.map { ($0, http) }, refusal: refusal, answer) {
+                [weak self] isIdle in
                 self?.state.withLock { $0.table.setIdle(isIdle, id) }
             })
     }
@@ -193,7 +203,9 @@ extension WebRTCServer {
                 .badValue, message: "cannot listen on \"\(address)\"",
                 advice: "use IPV4:PORT, [IPV6]:PORT, :PORT or unix:PATH")
         }
-        let listener = HTTPListener(parsed) { await self.respond(to: $0, body: $1) }
+        let listener = HTTPListener(parsed, refusal: refusal) {
+            await self.respond(to: $0, body: $1)
+        }
         try await listener.open()
         return listener
     }
@@ -203,7 +215,7 @@ extension WebRTCServer {
 
 /// The open connections of a server. It enforces the limits on their number.
 ///
-/// A connection is idle while the server neither reads nor answers a request of it. At a limit, a new connection
+/// A connection is idle unless the server is answering a request of it. At a limit, a new connection
 /// replaces the one that has been idle longest. Without an idle connection, the new one is refused.
 struct ConnectionTable<ID: Hashable> {
     /// The source of a connection.

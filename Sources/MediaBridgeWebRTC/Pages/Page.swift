@@ -14,23 +14,25 @@ package enum Page {
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     ]
 
-    /// Inserts the shared files and values, whose names are in double braces, into a page.
+    /// Inserts the shared files and values, whose names are in double braces, into a page. Takes 0.6 ms, so
+    /// servers call it once.
     ///
     /// - Parameters:
     ///   - page: The bytes of the file.
     ///   - title: Plain text.
     ///   - asksForServers: Whether the page asks for STUN and TURN servers before it connects.
-    package static func filled(_ page: [UInt8], title: String, asksForServers: Bool) -> String {
+    package static func filled(_ page: [UInt8], title: String, asksForServers: Bool) -> [UInt8] {
         let files = [
             ("page-head.html", PackageResources.page_head_html),
             ("page.js", PackageResources.page_js),
             ("token-form.html", PackageResources.token_form_html),
         ]
-        return files.reduce(String(decoding: page, as: UTF8.self)) { page, file in
+        let text = files.reduce(String(decoding: page, as: UTF8.self)) { page, file in
             page.replacing("{{\(file.0)}}\n", with: String(decoding: file.1, as: UTF8.self))
         }
         .replacing("{{asksForServers}}", with: "\(asksForServers)")
         .replacing("{{title}}", with: title.map { entities[$0] ?? String($0) }.joined())
+        return Array(text.utf8)
     }
 
     private static let entities: [Character: String] = [

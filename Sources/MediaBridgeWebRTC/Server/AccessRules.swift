@@ -139,6 +139,9 @@ package struct RequestRefusal: Error {
         .conflict, "nothing is being shared; try again later", retryAfter: 1)
     static let full = RequestRefusal(
         .serviceUnavailable, "the server is full", retryAfter: 10)
+    static let fewDescriptors = RequestRefusal(
+        .serviceUnavailable, "the server is short of file descriptors; its limit is ulimit -n",
+        retryAfter: 10)
     static let crowded = RequestRefusal(
         .tooManyRequests, "too many clients are connecting", retryAfter: 1)
     static let nameTaken = RequestRefusal(

@@ -189,6 +189,10 @@ extension ServedChannel {
         // Checked before the place is taken: a place taken during the wait for media would make the
         // channel appear full to other peers.
         try state.withLock { state throws(RequestRefusal) in try checkRoom(for: kind, state) }
+        let connecting = state.withLock { state in
+            state.sessions.values.count { $0.state.withLock { !$0.isConnected } }
+        }
+        guard Descriptors.haveRoom(for: connecting + 1) else { throw .fewDescriptors }
         let media = try await media(for: kind)
         let session = try enter(kind, userFragment, name)
         do throws(RequestRefusal) {

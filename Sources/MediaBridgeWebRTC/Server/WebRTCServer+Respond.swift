@@ -17,12 +17,26 @@ extension WebRTCServer {
         to request: HTTPRequest, body: [UInt8]
     ) async -> (HTTPResponse, [UInt8]) {
         let rules = AccessRules(configuration)
-        var (response, bytes): Reply
         do throws(RequestRefusal) {
-            (response, bytes) = try await reply(to: request, body, rules)
+            return complete(try await reply(to: request, body, rules), to: request, rules)
         } catch {
-            (response, bytes) = error.response
+            return complete(error.response, to: request, rules)
         }
+    }
+
+    /// Returns the response to a request that is refused whatever its body is; `nil` if the body matters. Servers
+    /// call it before they read a body.
+    package func refusal(of request: HTTPRequest) -> (HTTPResponse, [UInt8])? {
+        let rules = AccessRules(configuration)
+        do throws(RequestRefusal) { _ = try place(of: request, rules) } catch {
+            return complete(error.response, to: request, rules)
+        }
+        return nil
+    }
+
+    /// Adds the header fields that all responses have.
+    private func complete(_ reply: Reply, to request: HTTPRequest, _ rules: AccessRules) -> Reply {
+        var (response, bytes) = reply
         response.headerFields[.xContentTypeOptions] = "nosniff"
         if let origin = rules.allowedOrigin(for: request) {
             response.headerFields[.accessControlAllowOrigin] = origin
@@ -39,19 +53,38 @@ extension WebRTCServer {
 
     private typealias Reply = (HTTPResponse, [UInt8])
 
-    private func reply(
-        to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
-    ) async throws(RequestRefusal) -> Reply {
-        try rules.checkOrigin(of: request)
-        let target = (request.path ?? "").split(
+    /// Returns the path and the query of a request.
+    private func target(of request: HTTPRequest) -> (path: Substring, query: Substring) {
+        let parts = (request.path ?? "").split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let (path, query) = (target[0], target.count > 1 ? target[1] : "")
-        guard let place = ServerPath(path, configuration) else { throw .notFound }
+        return (parts[0], parts.count > 1 ? parts[1] : "")
+    }
+
+    /// Returns the resource that a request addresses, after all checks that do not depend on its body.
+    private func place(
+        of request: HTTPRequest, _ rules: AccessRules
+    ) throws(RequestRefusal) -> ServerPath {
+        try rules.checkOrigin(of: request)
+        guard let place = ServerPath(target(of: request).path, configuration) else {
+            throw .notFound
+        }
         let allowed = place.methods.joined(separator: ", ")
         guard place.methods.contains(request.method.rawValue) else {
             throw RequestRefusal(
                 .methodNotAllowed, "method not allowed; use: \(allowed)", [.allow: allowed])
         }
+        switch place {
+        case .endpoint, .session: if request.method != .options { try rules.authorize(request) }
+        case .viewerPage, .senderPage: break
+        }
+        return place
+    }
+
+    private func reply(
+        to request: HTTPRequest, _ body: [UInt8], _ rules: AccessRules
+    ) async throws(RequestRefusal) -> Reply {
+        let place = try place(of: request, rules)
+        let (path, query) = target(of: request)
         guard body.count <= Self.maximumBodyLength else { throw .tooLong }
         if request.method == .options {
             // Pages use this to check that their session still exists. Only its own client knows
@@ -59,15 +92,13 @@ extension WebRTCServer {
             if case .session(let kind, let id) = place, channel?.session(id, kind) == nil {
                 throw .noSession
             }
-            return (options(place, allowed, request, rules), [])
+            return (options(place, request, rules), [])
         }
         switch place {
         case .viewerPage, .senderPage: return page(place)
         case .endpoint(let kind):
-            try rules.authorize(request)
             return try await post(kind, String(path), query, request, body)
         case .session(let kind, let id):
-            try rules.authorize(request)
             guard let session = channel?.session(id, kind) else { throw .noSession }
             guard request.method == .patch else {
                 await session.end()
@@ -78,8 +109,9 @@ extension WebRTCServer {
     }
 
     private func options(
-        _ place: ServerPath, _ allowed: String, _ request: HTTPRequest, _ rules: AccessRules
+        _ place: ServerPath, _ request: HTTPRequest, _ rules: AccessRules
     ) -> HTTPResponse {
+        let allowed = place.methods.joined(separator: ", ")
         var response = HTTPResponse(status: .noContent, headerFields: [.allow: allowed])
         if rules.allowedOrigin(for: request) != nil {
             response.headerFields[.accessControlAllowMethods] = allowed
@@ -96,10 +128,10 @@ extension WebRTCServer {
     }
 
     private func page(_ place: ServerPath) -> Reply {
-        let html = Page.filled(
-            place == .viewerPage ? PackageResources.viewer_html : PackageResources.sender_html,
-            title: configuration.title, asksForServers: !links.isEmpty)
-        return (HTTPResponse(status: .ok, headerFields: Page.fields), Array(html.utf8))
+        (
+            HTTPResponse(status: .ok, headerFields: Page.fields),
+            place == .viewerPage ? viewerPage : senderPage
+        )
     }
 
     // MARK: Sessions
@@ -203,13 +235,15 @@ extension WebRTCServer {
 
     // MARK: Servers
 
-    private var links: [String] {
+    static func links(to configuration: Configuration) -> [String] {
         (configuration.peerServers ?? configuration.connection.servers)
             .compactMap { ICEServerLink.link(to: $0) }
     }
 
     private func addServers(to response: inout HTTPResponse) {
-        for link in links { response.headerFields.append(HTTPField(name: .link, value: link)) }
+        for link in Self.links(to: configuration) {
+            response.headerFields.append(HTTPField(name: .link, value: link))
+        }
     }
 }
 

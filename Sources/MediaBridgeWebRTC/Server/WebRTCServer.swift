@@ -30,6 +30,8 @@ public final class WebRTCServer: ChannelTransport {
     private struct Current { weak var channel: ServedChannel? }
     private let current = Mutex(Current())
     private let makePeer: MakePeer
+    let viewerPage: [UInt8]
+    let senderPage: [UInt8]
     private let timeline: any Timeline
 
     /// Creates a server.
@@ -49,6 +51,13 @@ public final class WebRTCServer: ChannelTransport {
     ) {
         self.configuration = configuration
         self.makePeer = makePeer
+        func page(_ file: [UInt8]) -> [UInt8] {
+            Page.filled(
+                file, title: configuration.title,
+                asksForServers: !Self.links(to: configuration).isEmpty)
+        }
+        viewerPage = page(PackageResources.viewer_html)
+        senderPage = page(PackageResources.sender_html)
         self.timeline = timeline
     }
 

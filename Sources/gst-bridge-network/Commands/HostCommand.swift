@@ -117,16 +117,16 @@ struct HostCommand: AsyncParsableCommand {
         let janus = JanusProgram(settings)
         let rules = AccessRules(needsToken: secret != nil, allowedHosts: hostNames.all)
         let relay = WebSocketRelay(to: settings.socket, rules)
+        let channelPages = ChannelPages(channels: channels, rules: rules)
         let pages = HTTPListener(
-            listen, advice: ServingOptions.listenAdvice, relay: relay
-        ) { [channels] request, _ in
-            ChannelPages(channels: channels, rules: rules).answer(request)
-        }
+            listen, advice: ServingOptions.listenAdvice, relay: relay,
+            refusal: channelPages.answer
+        ) { request, _ in channelPages.answer(request) }
+        let noPages = ChannelPages(channels: [], rules: rules)
         let signalling = HTTPListener(
-            listen.with(port: port), advice: "--port with another port", relay: relay
-        ) { request, _ in
-            ChannelPages(channels: [], rules: rules).answer(request)
-        }
+            listen.with(port: port), advice: "--port with another port", relay: relay,
+            refusal: noPages.answer
+        ) { request, _ in noPages.answer(request) }
         let end = EndOfServing()
         try await Interruption.during {
             end.note(.interrupt)
@@ -196,11 +196,26 @@ struct HostCommand: AsyncParsableCommand {
 
 /// The pages on which browsers join the channels. The WebSocket at any of their addresses leads to
 /// Janus.
-private struct ChannelPages {
-    let channels: [String]
-    let rules: AccessRules
+private struct ChannelPages: Sendable {
+    private let channels: [String]
+    private let rules: AccessRules
+    /// The page of each channel.
+    private let pages: [String: [UInt8]]
 
-    func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
+    init(channels: [String], rules: AccessRules) {
+        self.channels = channels
+        self.rules = rules
+        pages = Dictionary(
+            channels.map { channel in
+                (
+                    channel,
+                    Page.filled(
+                        PackageResources.channel_html, title: channel, asksForServers: false)
+                )
+            }, uniquingKeysWith: { $1 })
+    }
+
+    @Sendable func answer(_ request: HTTPRequest) -> (HTTPResponse, [UInt8]) {
         do throws(RequestRefusal) { return try page(for: request) } catch {
             return error.response
         }
@@ -218,12 +233,10 @@ private struct ChannelPages {
         if path.isEmpty, channels.count == 1 {
             return (HTTPResponse(status: .found, headerFields: [.location: "/\(channels[0])"]), [])
         }
-        guard channels.contains(String(path)) else {
+        guard let page = pages[String(path)] else {
             throw RequestRefusal(.notFound, "channel not found")
         }
-        let page = Page.filled(
-            PackageResources.channel_html, title: String(path), asksForServers: false)
-        return (HTTPResponse(status: .ok, headerFields: Page.fields), Array(page.utf8))
+        return (HTTPResponse(status: .ok, headerFields: Page.fields), page)
     }
 }
 

@@ -71,7 +71,9 @@ struct ReceiveCommand: AsyncParsableCommand {
                 await reception.handle(event)
             }
         }
-        let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
+        let listener = HTTPListener(
+            options.listen, advice: ServingOptions.listenAdvice, refusal: server.refusal
+        ) {
             await server.respond(to: $0, body: $1)
         }
         let (start, rate) = (ContinuousClock.now, RateOfCount())

@@ -56,7 +56,9 @@ struct ShareCommand: AsyncParsableCommand {
         let end = EndOfServing()
         let events = engine.events
         let watching = Task { for await event in events { end.note(event) } }
-        let listener = HTTPListener(options.listen, advice: ServingOptions.listenAdvice) {
+        let listener = HTTPListener(
+            options.listen, advice: ServingOptions.listenAdvice, refusal: server.refusal
+        ) {
             await server.respond(to: $0, body: $1)
         }
         let (start, rate) = (ContinuousClock.now, RateOfCount())

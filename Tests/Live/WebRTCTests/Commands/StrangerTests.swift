@@ -8,6 +8,7 @@ import Testing
 
     /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
     private func serve(
+        token: String? = nil,
         _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
     ) async throws {
         try await withChildProcess(
@@ -16,7 +17,7 @@ import Testing
                 "share", "--capture",
                 "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=5/1",
                 "--listen", "127.0.0.1:0",
-            ], environment: ["DISPLAY": ""]
+            ] + (token.map { ["--token", $0] } ?? []), environment: ["DISPLAY": ""]
         ) { process in
             try await process.waitForErrors(to: "print an address") { $0.contains("http://") }
             let address = try #require(process.errors.firstMatch(of: /http:\/\/127.0.0.1:(\d+)/))
@@ -135,6 +136,55 @@ import Testing
                 return last.read()
             }
             #expect(answer.hasPrefix("HTTP/1.1 404 "), "\(answer)")
+        }
+    }
+
+    /// A body that arrives slowly is idle time: the connection makes room for new ones.
+    @Test func slowBodiesDoNotKeepOthersOut() async throws {
+        try await serve { _, port in
+            let connections = try await blocking {
+                try (0..<256).map { _ in
+                    let connection = try StrangerConnection(to: port)
+                    connection.write(
+                        "POST /whep HTTP/1.1\r\n\(Self.host)Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+                    )
+                    // The server reads the body now.
+                    _ = connection.read()
+                    return connection
+                }
+            }
+            let page = try await request(
+                port, "GET / HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
+            #expect(page.hasPrefix("HTTP/1.1 200 "), "\(page)")
+            _ = connections
+        }
+    }
+
+    @Test(arguments: ["POST /whep", "PATCH /whep/abc", "DELETE /whep/abc"])
+    func aRequestWithoutATokenIsRefusedBeforeItsBody(line: String) async throws {
+        try await serve(token: "secret") { _, port in
+            for length in ["Content-Length: 100", "Transfer-Encoding: chunked"] {
+                let answer = try await blocking {
+                    let connection = try StrangerConnection(to: port)
+                    connection.write("\(line) HTTP/1.1\r\n\(Self.host)\(length)\r\n\r\n")
+                    return connection.read()
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 401 "), "\(answer)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1", [], 400), ("HTTP/1.1", ["127.0.0.1", "127.0.0.1"], 400),
+        ("HTTP/1.1", ["127.0.0.1", "evil.example"], 400), ("HTTP/1.0", ["a", "b"], 400),
+        ("HTTP/1.0", [], 200), ("HTTP/1.1", ["127.0.0.1"], 200),
+    ])
+    func aRequestHasOneHost(version: String, hosts: [String], status: Int) async throws {
+        try await serve { _, port in
+            let fields = hosts.map { "Host: \($0)\r\n" }.joined()
+            let answer = try await request(
+                port, "GET / \(version)\r\n\(fields)Connection: close\r\n\r\n")
+            #expect(answer.hasPrefix("\(version) \(status) "), "\(hosts): \(answer.prefix(40))")
         }
     }
 
