@@ -117,7 +117,9 @@ struct BridgeOptions: ParsableArguments {
     /// that is present, or a test picture.
     ///
     /// - Parameter policy: What strings may use if they are untrusted; otherwise `nil`.
-    private func plan(file: String?, under policy: UntrustedPolicy?) throws -> BridgePlan {
+    private func plan(
+        file: String?, under policy: UntrustedPolicy?, _ defaultCapture: () throws -> String
+    ) throws -> BridgePlan {
         var plan = BridgePlan(captures: [])
         var unused: [String] = []
         if let file {
@@ -164,7 +166,7 @@ struct BridgeOptions: ParsableArguments {
                 advice: "--capture STRING")
         }
         if plan.captures.isEmpty {
-            let text = try DefaultCapture.announced()
+            let text = try defaultCapture()
             plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: text)]
         }
         for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
@@ -179,18 +181,20 @@ struct BridgeOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - requests: Pass requests to the recorder while the bridge runs; `nil`: nothing does.
+    ///   - defaultCapture: Returns the capture if neither the file nor an option has one.
     ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
     ///     directory.
     ///   - onStart: Called with the bridge before it runs.
     func run(
         file: String?, requests: RecordingRequests? = nil,
+        defaultCapture: () throws -> String = DefaultCapture.announced,
         _ complete: (inout BridgePlan) throws -> Void = { _ in },
         onStart: (Bridge) -> Void = { _ in }
     ) async throws {
         let bridge: Bridge
         do {
             let confinement = untrusted.map { Confinement(directory: $0, file: file) }
-            var plan = try plan(file: file, under: confinement?.enter())
+            var plan = try plan(file: file, under: confinement?.enter(), defaultCapture)
             try confinement?.moveInside()
             try complete(&plan)
             if !plan.addresses.isEmpty {

@@ -8,8 +8,9 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record", abstract: "Record to a crash-safe file.",
         usage: "gst-bridge record [<pipeline-file>] <recording> [<options>]",
         discussion: """
-            The file extension selects the container: .mkv, .mp4, .webm or .ts. The file plays even after \
-            kill -9; 'gst-bridge repair' then restores its duration and index.
+            The file extension selects the container: .mkv, .mp4, .webm or .ts; for audio only .m4a, .ogg, \
+            .flac or .wav. The file plays even after kill -9; 'gst-bridge repair' then restores its duration \
+            and index. '-' writes to standard output.
 
             If a capture has both video and audio, name its streams: appsink name=video, appsink \
             name=audio. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
@@ -35,6 +36,8 @@ struct RecordCommand: AsyncParsableCommand {
             Examples:
               gst-bridge record out.mkv
               gst-bridge record --capture "v4l2src ! videoconvert" cam.mp4 --segment 10m
+              gst-bridge record --capture pulsesrc talk.flac
+              gst-bridge record - | ffplay -
               gst-bridge record "cam-%Y%m%d/%H%M%S.mkv" --segment 10m --align --keep-age 7d
               gst-bridge record cam.mkv --control /tmp/cam.sock --idle
             """)
@@ -65,6 +68,9 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "codec"),
         completion: .list(Choice<AudioCodec>.values))
     var audio: Choice<AudioCodec>?
+
+    @Option(help: "Container of a recording on standard output.")
+    var container = StreamedContainer.mkv
 
     @Option(
         help: ArgumentHelp(
@@ -197,6 +203,24 @@ struct RecordCommand: AsyncParsableCommand {
             throw ValidationError("Give one recording, not \(paths[0]) and \(paths[1])")
         }
         try options.check(hasFile: paths.count == 2)
+        if !isToStandardOutput, container != .mkv {
+            throw ValidationError(
+                "--container requires -: the file extension selects the container")
+        }
+        if isToStandardOutput {
+            guard segment == nil, segmentSize == nil, replay == nil, options.untrusted == nil else {
+                throw ValidationError(
+                    "A recording on standard output cannot be combined with --segment, "
+                        + "--segment-size, --replay or --untrusted")
+            }
+            guard options.report != .json else {
+                throw ValidationError(
+                    "--report json and the recording cannot both use standard output")
+            }
+            guard isatty(STDOUT_FILENO) == 0 else {
+                throw ValidationError("Standard output is a terminal: redirect it, or name a file")
+            }
+        }
         for (name, size) in [
             ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
             ("--segment-size", segmentSize), ("--keep-free", keepFree),
@@ -236,14 +260,26 @@ struct RecordCommand: AsyncParsableCommand {
         keep != nil || keepSize != nil || keepAge != nil || keepFree != nil
     }
 
+    /// Whether the recording is written to standard output.
+    private var isToStandardOutput: Bool { paths.last == "-" }
+
     private var isDated: Bool { paths.last?.contains("%") == true }
 
     func run() async throws {
         let configuration = self.configuration
-        let path = paths[paths.count - 1]
+        let path = isToStandardOutput ? "/dev/stdout" : paths[paths.count - 1]
         try FileSize.requireUsableName(path)
         let requests = await RecordingRequests(savesReplays: replay != nil)
-        try await options.run(file: paths.count == 2 ? paths[0] : nil, requests: requests) { plan in
+        try await options.run(
+            file: paths.count == 2 ? paths[0] : nil, requests: requests,
+            defaultCapture: {
+                guard RecordingContainer.isOfSound(path: path) else {
+                    return try DefaultCapture.announced()
+                }
+                Terminal.say("capturing the microphone")
+                return try DefaultAudio.microphone()
+            }
+        ) { plan in
             for path in [path, timestamps].compactMap(\.self) {
                 try plan.untrusted?.check(path: path)
             }
@@ -288,14 +324,23 @@ struct RecordCommand: AsyncParsableCommand {
             configuration.segments?.isAligned = align
         }
         if isDated || utc { configuration.dates = utc ? .utc : .local }
+        if isToStandardOutput {
+            configuration.container = container == .ts ? .ts : .mkv
+        }
         configuration.isFragmented = fragmented
         configuration.isDurable = durable
         configuration.frameLog = timestamps
         configuration.replay = replay?.value
-        configuration.whenExists = replay != nil ? .number : overwrite ? .overwrite : .fail
+        configuration.whenExists =
+            replay != nil ? .number : overwrite || isToStandardOutput ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }
+}
+
+/// The argument for a container that can be written without seeking.
+enum StreamedContainer: String, ExpressibleByArgument, CaseIterable {
+    case mkv, ts
 }
 
 /// The argument for the size of pictures: `1280x720`.

@@ -80,13 +80,18 @@ package final class StreamScan: Sendable {
         if let fragments {
             pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
         }
-        let tally = UnitCollector(parsers: parsers, fragments: fragments, limit: limit)
+        let tally = UnitCollector(
+            parsers: parsers, fragments: fragments, limit: limit,
+            ignoresUntimed: demuxer == "flacparse")
         self.pipeline = pipeline
         self.tally = tally
-        pipeline.element(named: "streams")?.onSourcePad { pad in
+        let streams = pipeline.element(named: "streams")
+        streams?.onSourcePad { pad in
             if demuxer == "matroskademux" { pad.keepTimestamps() }
             tally.appeared(pad)
         }
+        // A parser has its pad from the beginning.
+        streams?.sourcePads.forEach { tally.appeared($0) }
     }
 
     /// The streams found so far, in the order in which the demuxer found them.
@@ -117,9 +122,15 @@ package final class StreamScan: Sendable {
 
         private let fragments: FragmentReading?
         private let limit: Int?
+        /// Whether units without a time are headers.
+        private let ignoresUntimed: Bool
 
-        init(parsers: [String: String], fragments: FragmentReading?, limit: Int?) {
+        init(
+            parsers: [String: String], fragments: FragmentReading?, limit: Int?,
+            ignoresUntimed: Bool
+        ) {
             self.limit = limit
+            self.ignoresUntimed = ignoresUntimed
             self.parsers = parsers
             self.fragments = fragments
         }
@@ -151,7 +162,8 @@ package final class StreamScan: Sendable {
                     Stream(pad: pad.name, mediaType: mediaType, sink: sink?.pad("sink")))
                 return streams.count - 1
             }
-            sink?.pad("sink")?.onRunningTime { [weak self] time, bytes, isKey in
+            sink?.pad("sink")?.onRunningTime { [weak self, ignoresUntimed] time, bytes, isKey in
+                if time == nil, ignoresUntimed { return }
                 self?.streams.withLock { streams in
                     if isKey { streams[index].keys.append(streams[index].times.count) }
                     streams[index].times.append(time)

@@ -5,7 +5,11 @@ extension Bridge {
     ///
     /// - Returns: Whether the bridge runs.
     func start() async -> Bool {
+        let recordsSoundOnly = plan.recordings.allSatisfy {
+            RecordingContainer.isOfSound(path: $0.path)
+        }
         for stream in streams where !recordings.isEmpty && !stream.isTaken {
+            if recordsSoundOnly, stream.name == BridgedText.defaultBranch { continue }
             run.warn(
                 PipelineError(
                     .wrongEnds,

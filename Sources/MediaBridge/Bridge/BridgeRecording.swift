@@ -23,6 +23,9 @@ struct BridgeRecording: Sendable {
     /// - Parameter names: Names of the captures' streams.
     init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
         var configuration = recording.configuration
+        if RecordingContainer.isOfSound(path: recording.path), configuration.video?.asked == nil {
+            configuration.video = nil
+        }
         if !names.contains(BridgedText.defaultBranch),
             names.count(where: { $0 != BridgedText.audioBranch }) > 1
         {

@@ -203,7 +203,7 @@ extension VideoCodec: TabledCodec {
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 enum AudioEncoderElement: String {
-    case opusenc, avenc_aac, voaacenc, flacenc
+    case opusenc, avenc_aac, voaacenc, flacenc, audioconvert
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -221,7 +221,7 @@ extension AudioCodec: TabledCodec {
             decoders: ["opusdec plc=true", "avdec_opus"], encoders: [.opusenc],
             liveEncoders: [.opusenc],
             // mp4mux 1.22 and mpegtsmux do not write how many samples a decoder must skip.
-            forms: [.mkv: "", .webm: ""]),
+            forms: [.mkv: "", .webm: "", .ogg: ""]),
         CodecRow(
             codec: .aac, mediaType: "audio/mpeg", fields: ",mpegversion=4,stream-format=adts",
             fieldsWithCodecData: ",mpegversion=4,stream-format=raw,framed=true",
@@ -244,10 +244,13 @@ extension AudioCodec: TabledCodec {
             codec: .flac, mediaType: "audio/x-flac",
             // A unit is a frame, even if its caps do not say so.
             decoders: [#"capssetter caps="audio/x-flac,framed=true" ! flacdec"#, "avdec_flac"],
-            encoders: [.flacenc], forms: [.mkv: "flacparse ! audio/x-flac ! "]),
+            encoders: [.flacenc], forms: same("flacparse ! audio/x-flac ! ", [.mkv, .flac])),
+        CodecRow(
+            codec: .pcm, mediaType: "audio/x-raw", decoders: [], encoders: [.audioconvert],
+            forms: [.wav: ""]),
         CodecRow(
             codec: .vorbis, mediaType: "audio/x-vorbis", decoders: ["vorbisdec"],
-            forms: [.mkv: "", .webm: ""]),
+            forms: [.mkv: "", .webm: "", .ogg: ""]),
         CodecRow(
             codec: .ac3, mediaType: "audio/x-ac3", decoders: ["a52dec", "avdec_ac3"],
             forms: same("ac3parse ! audio/x-ac3 ! ", [.mkv, .ts])),

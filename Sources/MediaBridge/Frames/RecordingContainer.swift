@@ -10,6 +10,13 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     case webm
     /// MPEG transport stream.
     case ts
+    /// Ogg, with audio only. If the process is killed, half a second is lost.
+    case ogg
+    /// A FLAC stream. If the process is killed, one block is lost.
+    case flac
+    /// WAVE, with uncompressed samples. The length of an interrupted file is not in its header; players read it
+    /// to its end.
+    case wav
 
     /// Chooses the container by the extension of `path`.
     ///
@@ -18,13 +25,21 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     public init(path: String) throws(PipelineError) {
         try FileSize.requireUsableName(path)
         let ending = path.split(separator: "/").last?.split(separator: ".").last ?? ""
-        guard path.contains("."), let known = Self(rawValue: ending.lowercased()) else {
+        let known = ending.lowercased() == "m4a" ? .mp4 : Self(rawValue: ending.lowercased())
+        guard path.contains("."), let known else {
             throw PipelineError(
                 .badValue, message: "the file extension of \"\(path)\" selects no container",
                 advice: "a name that ends in "
-                    + Self.allCases.map { ".\($0.rawValue)" }.joined(separator: ", "))
+                    + (Self.allCases.map(\.rawValue) + ["m4a"]).map { ".\($0)" }
+                    .joined(separator: ", "))
         }
         self = known
+    }
+
+    /// Whether the name of a file says that it contains only audio.
+    package static func isOfSound(path: String) -> Bool {
+        let ending = path.split(separator: ".").last?.lowercased() ?? ""
+        return ["m4a", "ogg", "flac", "wav"].contains(ending)
     }
 
     /// The video codecs that the container supports, the preferred one first.
@@ -46,6 +61,10 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"
         case .webm: "webmmux"
         case .ts: "mpegtsmux\(Self.clockReference(starts))"
+        case .ogg: "oggmux"
+        // It writes the header in front of the first frame.
+        case .flac: "flacparse"
+        case .wav: "wavenc"
         }
     }
 
@@ -70,7 +89,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     var leastSide: Int {
         switch self {
         case .mp4, .webm: 16
-        case .mkv, .ts: 1
+        case .mkv, .ts, .ogg, .flac, .wav: 1
         }
     }
 
@@ -79,6 +98,8 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         switch (self, kind) {
         case (.ts, .video): "sink_65"
         case (.ts, .audio): "sink_66"
+        case (.flac, _), (.wav, _): "sink"
+        case (.ogg, _): "audio_%u"
         case (_, .video): "video_0"
         case (_, .audio): "audio_0"
         }
@@ -109,8 +130,14 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case .mkv, .webm: "matroskademux"
         case .mp4: "qtdemux"
         case .ts: "tsdemux"
+        case .ogg: "oggdemux"
+        case .flac: "flacparse"
+        case .wav: "wavparse"
         }
     }
+
+    /// Whether a finished file states its duration; otherwise demuxers estimate it.
+    var statesDuration: Bool { self != .ts && self != .flac }
 
     /// By ``Caps/parserKey``: the parser that turns the demuxer's output into complete units.
     var parsers: [String: String] {

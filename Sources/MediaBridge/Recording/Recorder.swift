@@ -74,7 +74,18 @@ public final class Recorder: Sendable {
         wallClock: WallClock = WallClock()
     ) throws(PipelineError) {
         try GStreamer.initialize()
-        let container = try RecordingContainer(path: path)
+        let container: RecordingContainer
+        if let given = configuration.container {
+            container = given
+        } else {
+            container = try RecordingContainer(path: path)
+        }
+        var configuration = configuration
+        // The default, which a file of sound does not have.
+        if RecordingContainer.isOfSound(path: path), configuration.video?.asked == nil {
+            configuration.video = nil
+            configuration.audio = configuration.audio ?? AudioEncoding()
+        }
         var recipes: [MediaKind: RecordingRecipe] = [:]
         if var video = configuration.video {
             // A segment begins with a key frame.
@@ -475,7 +486,11 @@ extension Recorder {
         public var video: VideoEncoding? = VideoEncoding()
         /// How audio is encoded; `nil`: no audio is recorded. The beginning of a file is delayed
         /// until the first audio arrives, for live streams by two seconds at most.
+        ///
+        /// Default `nil`; a file of audio only (`.m4a`, `.ogg`, `.flac`, `.wav`) has audio and no video by default.
         public var audio: AudioEncoding?
+        /// The container; `nil`, the default: by the file name's extension.
+        package var container: RecordingContainer?
         /// The duration of encoded data that is kept in memory from the first frame on, and that
         /// the file begins with. It is a minimum: a file begins with a key frame, so up to
         /// ``VideoEncoding/keyFrameInterval`` more may be included; less is included only if less

@@ -102,6 +102,8 @@ public struct AudioCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let mp3 = AudioCodec(rawValue: "mp3")
     /// FLAC: one frame.
     public static let flac = AudioCodec(rawValue: "flac")
+    /// Uncompressed samples, as in WAVE files. Frames of them are ``AudioFrame``.
+    public static let pcm = AudioCodec(rawValue: "pcm")
     /// Vorbis: one packet.
     public static let vorbis = AudioCodec(rawValue: "vorbis")
     /// AC-3: one frame.

@@ -6,7 +6,8 @@ struct RecorderCycle {
     let directory: String
 
     func run(_ cycle: Int) async throws {
-        let ending = RecordingContainer.allCases[cycle % RecordingContainer.allCases.count]
+        let containers = RecordingContainer.allCases.filter { !$0.videoCodecs.isEmpty }
+        let ending = containers[cycle % containers.count]
         let path = "\(directory)/cycle.\(ending.rawValue)"
         var configuration = Recorder.Configuration()
         configuration.audio = AudioEncoding()

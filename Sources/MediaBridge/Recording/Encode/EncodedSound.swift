@@ -93,6 +93,7 @@ extension AudioEncoderElement {
     fileprivate var layouts: [UInt64] {
         switch self {
         case .voaacenc: [0x3]
+        case .audioconvert: [0x3, 0x7, 0x33, 0x37, 0x3f, 0x13f, 0x63f, 0xc3f]
         case .opusenc: [0x3, 0x7, 0x33, 0x37, 0x3f, 0xd0f, 0xc3f]
         case .flacenc: [0x3, 0x7, 0x33, 0x37, 0x3f, Self.ordersChannels ? 0xd0f : 0x13f, 0xc3f]
         case .avenc_aac:
@@ -179,6 +180,7 @@ extension AudioEncoderElement {
         // Opus supports five sample rates, and its files state 48 kHz anyway.
         case .opusenc: return 48_000
         case .flacenc: return min(rate, 655_350)
+        case .audioconvert: return rate
         case .avenc_aac, .voaacenc:
             let rates = [
                 8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000,

@@ -125,6 +125,9 @@ extension AudioEncoderElement {
         case .opusenc: return "opusenc bitrate=\(min(650_000, max(4_000, bits)))"
         // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.
         case .flacenc: return "flacenc blocksize=1152"
+        case .audioconvert:
+            return
+                "audioconvert ! audio/x-raw,format={S16LE,U8,S24LE,S32LE,F32LE,F64LE},layout=interleaved"
         case .voaacenc: return "voaacenc bitrate=\(bits)"
         // GStreamer's default forces mid/side coding in every band, where libavcodec's chooses: a tone of one
         // channel is then heard in the other.
@@ -140,7 +143,7 @@ extension AudioEncoderElement {
         switch self {
         case .avenc_aac: 1024
         case .voaacenc: 1536
-        case .opusenc, .flacenc: 0
+        case .opusenc, .flacenc, .audioconvert: 0
         }
     }
 }

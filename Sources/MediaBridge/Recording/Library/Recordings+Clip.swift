@@ -78,7 +78,8 @@ extension Recordings {
     ///   - isExact: Whether the clip begins with the first frame at or after `begin`: the pictures from
     ///     there to the next key frame (of H.264: the next IDR picture) are then encoded again. Default:
     ///     false. It takes H.264 with 8 bits per sample, VP8 and VP9.
-    ///   - hasVideo: Whether the clip has the video. Default true.
+    ///   - hasVideo: Whether the clip has the video, unless its file contains only audio (`.m4a`, `.ogg`,
+    ///     `.flac`, `.wav`). Default true.
     ///   - hasAudio: Whether the clip has the audio. Default true.
     ///   - whenExists: What to do if there is a file at `path`.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` if there is no recording in that time,
@@ -95,7 +96,8 @@ extension Recordings {
         let container = try RecordingContainer(path: path)
         let draft = try draft(for: path, whenExists)
         defer { draft?.discard() }
-        let wanted = MediaKind.allCases.filter { $0 == .video ? hasVideo : hasAudio }
+        let takesVideo = hasVideo && !RecordingContainer.isOfSound(path: path)
+        let wanted = MediaKind.allCases.filter { $0 == .video ? takesVideo : hasAudio }
         let plans = try parts.map { file throws(PipelineError) in
             try ClipPlan(file, into: container, wanted)
         }

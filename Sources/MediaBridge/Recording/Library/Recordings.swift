@@ -239,6 +239,8 @@ extension Recordings.File {
         let start = starts.compactMap { $0 }.min() ?? 0
         var end = first.duration.map { MediaTime($0).nanoseconds }
         switch container {
+        case .ogg, .wav: break
+        case .flac: end = nil
         case .ts: end = end.map { $0 + start }
         case .mp4:
             if let fragments = recorded.fragments {

@@ -13,6 +13,7 @@ enum ContainerDamage {
         case .mkv, .webm: matroska(file)
         case .ts: transportStream(file)
         case .mp4: try movie(file)
+        case .ogg, .flac, .wav: []
         }
     }
 

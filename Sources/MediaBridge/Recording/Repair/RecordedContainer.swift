@@ -38,11 +38,17 @@ struct RecordedContainer: Sendable {
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {
             return RecordedContainer(container: .ts)
         }
+        for (start, container) in [
+            ("fLaC", RecordingContainer.flac), ("OggS", .ogg), ("RIFF", .wav),
+        ]
+        where head.starts(with: Array(start.utf8)) {
+            return RecordedContainer(container: container)
+        }
         throw PipelineError(
             .streamFailed,
             message: head.isEmpty
                 ? "\(path) is empty: nothing was recorded"
-                : "\(path) is not a recording in Matroska, WebM, MPEG-4 or MPEG transport stream",
+                : "\(path) is not a recording in Matroska, WebM, MPEG-4, MPEG transport stream, Ogg, FLAC or WAVE",
             advice: head.isEmpty ? nil : "run file \(path) to identify it")
     }
 }

@@ -32,7 +32,7 @@ extension RecordingContainer {
 
     static let endings: [String: RecordingContainer] = [
         "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
-        "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts,
+        "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts, "ogg": .ogg, "flac": .flac, "wav": .wav,
     ]
 
     /// The muxer without fragments, which writes its index at the end.
@@ -118,8 +118,8 @@ extension RecordingContainer {
     /// The largest accepted change of a unit's time, in nanoseconds: the container's rounding.
     fileprivate var precision: Int64 {
         switch self {
-        case .mkv, .webm, .mp4: 1_000_000
-        case .ts: 100_000
+        case .mkv, .webm, .mp4, .ogg: 1_000_000
+        case .ts, .flac, .wav: 100_000
         }
     }
 }

@@ -67,6 +67,13 @@ public struct RecordingRepair: Sendable {
         defer { original.unlock() }
         let recorded = try RecordedContainer.of(path)
         let container = recorded.container
+        guard ![.ogg, .flac, .wav].contains(container) else {
+            throw PipelineError(
+                .streamFailed,
+                message:
+                    "a .\(container.rawValue) file needs no repair: players read an interrupted one to "
+                    + "its end")
+        }
         let target = output ?? path
         if let output { try container.check(endingOf: output) }
         // GStreamer's demuxer may end before such a part, or skip it, so frames would be lost.

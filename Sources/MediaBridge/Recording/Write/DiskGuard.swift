@@ -89,8 +89,8 @@ private struct FileIndex {
 
     mutating func add(_ unit: EncodedUnit) {
         switch container {
-        // A transport stream has no index.
-        case .ts: return
+        // These have no index.
+        case .ts, .ogg, .flac, .wav: return
         // One entry for each seek point: key frames, or all audio units if there is no video.
         case .mkv, .webm: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
         // One entry for each fragment of each stream, and for each unit.

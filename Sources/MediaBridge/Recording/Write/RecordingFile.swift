@@ -106,7 +106,7 @@ final class RecordingFile: Sendable {
             MatroskaHeader.correct(muxer, created: began, light: light) { [weak self] in
                 self?.duration ?? .zero
             }
-        case .ts: break
+        case .ts, .ogg, .flac, .wav: break
         }
     }
 
@@ -262,7 +262,8 @@ final class RecordingFile: Sendable {
                 if !marks.isEmpty {
                     try MatroskaChapters.add(marks, to: location, onProgress: onProgress)
                 }
-            case .ts: break
+            case .flac: try StreamInformation.addLength(to: location)
+            case .ts, .ogg, .wav: break
             }
         } catch { throw claim.named(error) }
     }
@@ -450,7 +451,9 @@ extension RecordingFile {
             else { throw bad("it has no \(kind.rawValue)") }
         }
         // Transport streams state no duration: demuxers estimate it.
-        guard container != .ts, let stated = scan.duration.map({ MediaTime($0) }) else { return }
+        guard container.statesDuration, let stated = scan.duration.map({ MediaTime($0) }) else {
+            return
+        }
         guard abs((stated - duration).nanoseconds) < Self.tolerance else {
             throw bad("it states a duration of \(stated) instead of \(duration)")
         }

@@ -5,7 +5,7 @@ import Testing
 
 /// Recordings checked with ffprobe.
 @Suite(.hangGuard) struct RecorderTests {
-    @Test(arguments: RecordingContainer.allCases)
+    @Test(arguments: RecordingContainer.allCases.filter { !$0.videoCodecs.isEmpty })
     func everyFrameAndItsTimeAreInTheFile(container: RecordingContainer) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container.rawValue)")

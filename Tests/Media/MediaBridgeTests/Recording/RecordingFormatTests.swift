@@ -16,7 +16,7 @@ import Testing
             isFirst: seconds == 0, isKey: true, arrival: .zero)
     }
 
-    @Test(arguments: RecordingContainer.allCases)
+    @Test(arguments: RecordingContainer.allCases.filter { !$0.videoCodecs.isEmpty })
     func unitThatDoesNotMatchTheHeaderNeverReachesTheMuxer(
         container: RecordingContainer
     ) async throws {
@@ -29,7 +29,7 @@ import Testing
             switch container {
             case .webm: vp8
             case .ts: h264
-            case .mkv, .mp4: avc
+            case .mkv, .mp4, .ogg, .flac, .wav: avc
             }
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container.rawValue)")
