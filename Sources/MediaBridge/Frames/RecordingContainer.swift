@@ -10,9 +10,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     case webm
     /// MPEG transport stream.
     case ts
-    /// Ogg, with audio only. If the process is killed, half a second is lost.
+    /// Ogg, with audio only. If the process is killed, half a second is lost at most.
     case ogg
-    /// A FLAC stream. If the process is killed, one block is lost.
+    /// A FLAC stream. If the process is killed, a tenth of a second is lost.
     case flac
     /// WAVE, with uncompressed samples. The length of an interrupted file is not in its header; players read it
     /// to its end.
