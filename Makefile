@@ -15,7 +15,7 @@
 # make fuzz [SECONDS=30]        Fuzz strings, files, pushes, frames, repairs; run the properties.
 # make properties [CASES=2000 SEED=1]   Change captures in mid-stream. CASE="..." repeats one case.
 # make copied [COPIES=300 SEED=1]   Record media and files of random kinds.
-# make faults                   Break recordings, and print what survives.
+# make faults                   Break recordings, and print what survives. Then attack servers without a token.
 # make rtsp-cost [SECONDS=60]   Record an RTSP camera copied and encoded, and compare CPU and packets.
 # make wild [WILD=...]          Run gst-launch lines from public documentation, cut in two.
 # make soak [MINUTES=2]         Run for long, and report growth.
@@ -153,11 +153,13 @@ api: packages-docs
 	@.ci/symbols
 	@.ci/api
 
-# FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"
+# FAULTS="--quick", "--only kill-mkv,kill-ts", "--seed 7", "--list"; STRANGERS="SECONDS CONNECTIONS"
 faults: packages-test
 	$(SWIFT) build --product gst-bridge
 	$(SWIFT) build --product FaultSuite
+	$(SWIFT) build --product gst-bridge-network
 	@.build/debug/FaultSuite $(FAULTS)
+	@[ -n "$(FAULTS)" ] || .ci/strangers .build/debug $(STRANGERS)
 
 # SECONDS is the length of each of the two recordings.
 rtsp-cost: SECONDS := 60

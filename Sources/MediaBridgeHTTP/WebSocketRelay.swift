@@ -55,8 +55,10 @@ package final class WebSocketRelay: Sendable {
                 let handlers = http.value.map { client.pipeline.syncOperations.removeHandler($0) }
                 return EventLoopFuture.andAllSucceed(handlers, on: client.eventLoop)
                     .flatMapThrowing {
-                        try client.pipeline.syncOperations.addHandler(RelayEnd(to: server))
-                        try server.pipeline.syncOperations.addHandler(RelayEnd(to: client))
+                        let gate = WebSocketGate()
+                        try client.pipeline.syncOperations.addHandlers([gate, RelayEnd(to: server)])
+                        try server.pipeline.syncOperations.addHandler(
+                            RelayEnd(to: client) { gate.note($0) })
                         server.writeAndFlush(ByteBuffer(string: Self.text(of: head)), promise: nil)
                         _ = server.setOption(.autoRead, value: true)
                         // The HTTP handlers may have held back a read.
@@ -69,8 +71,10 @@ package final class WebSocketRelay: Sendable {
             }
     }
 
+    /// Leaves out extensions: a compressed message may be a thousand times longer than its frames.
     private static func text(of head: HTTPRequestHead) -> String {
-        let fields = head.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let fields = head.headers.filter { $0.name.lowercased() != "sec-websocket-extensions" }
+            .map { "\($0.name): \($0.value)\r\n" }.joined()
         return "GET \(head.uri) HTTP/1.1\r\n\(fields)\r\n"
     }
 
@@ -105,10 +109,18 @@ private final class RelayEnd: ChannelInboundHandler {
 
     private let other: any Channel
 
-    init(to other: any Channel) { self.other = other }
+    private let note: (ByteBuffer) -> Void
+
+    /// - Parameter note: Called with the input.
+    init(to other: any Channel, note: @escaping (ByteBuffer) -> Void = { _ in }) {
+        self.other = other
+        self.note = note
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        other.write(unwrapInboundIn(data), promise: nil)
+        let bytes = unwrapInboundIn(data)
+        note(bytes)
+        other.write(bytes, promise: nil)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { other.flush() }

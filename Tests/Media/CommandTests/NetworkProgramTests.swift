@@ -82,6 +82,21 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: [
+            [
+                "run", "--capture", "videotestsrc", "--output",
+                "whip:http://127.0.0.1:1/x SECRET extra",
+            ],
+            ["run", "--capture", "whep:http://127.0.0.1:1/x SECRET extra", "--output", "fakesink"],
+            ["join", "room", "--user", "anna", "--server", "ws://user:SECRET@127.0.0.1:1"],
+            ["join", "room", "--user", "anna", "--server", "http://127.0.0.1:1/?token=SECRET"],
+        ])
+        func noErrorShowsASecret(arguments: [String]) async throws {
+            let ended = try await GstBridge.run(arguments)
+            #expect(ended.status == 1)
+            #expect(!ended.errors.contains("SECRET") && !ended.errors.isEmpty, "\(ended.errors)")
+        }
+
         /// The command contains no NIO, no BoringSSL and no peer connections.
         @Test func theCommandHasNoNetworkCode() async throws {
             let symbols = try await Tool.check("nm", [try Tool.gstBridge])
