@@ -74,7 +74,7 @@ test-unit test-media test-live: packages-test
 
 # The tests of the command against its release build: the optimizer may change what a debug build does.
 test-release: packages-test core
-	.ci/swift build --build-tests
+	$(SWIFT) build --build-tests
 	GST_BRIDGE=$(CURDIR)/$(RUN) .ci/test all -- --filter "^CommandTests\\."
 
 # The CPU time of each test.
