@@ -1,3 +1,4 @@
+import MediaBridgeHTTP
 import MediaBridgeWebRTC
 import TestSupport
 import Testing
@@ -20,11 +21,18 @@ import Testing
         return (report, try #require(report.outputs.values.first))
     }
 
+    /// At the addresses that an output uses: the loopback only without a network.
+    private static var ofThisMachine: PeerConnection.Configuration {
+        var configuration = PeerConnection.Configuration.loopback
+        if !LocalAddresses.list().isEmpty { configuration.localAddresses = [] }
+        return configuration
+    }
+
     @Test(arguments: [
         "x264enc tune=zerolatency key-int-max=10 ! h264parse", "vp8enc deadline=1", "identity",
     ])
     func aFileOfAnyFormIsSentFromItsFirstPicture(encoder: String) async throws {
-        let taker = WHIPTaker([.h264, .vp8])
+        let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, counts) = try await Self.run(
             "\(Self.pictures) ! \(encoder)", to: "\(server.url)/whip")
@@ -37,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["identity", "opusenc"]) func soundAloneIsSent(encoder: String) async throws {
-        let taker = WHIPTaker([.h264])
+        let taker = WHIPTaker([.h264], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, _) = try await Self.run(
             "\(Self.sound) ! \(encoder)", to: "\(server.url)/whip")
@@ -65,7 +73,7 @@ import Testing
     }
 
     @Test func aLiveCaptureThatEndsBeforeTheServerAnswersIsAFailure() async throws {
-        let taker = WHIPTaker([.h264, .vp8])
+        let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
         let go = Observed(false)
         let server = try ScriptedServer { request in
             if request.method == "POST" { blockingWait { await go.wait { $0 } } }
@@ -99,7 +107,7 @@ import Testing
     ]) func picturesThatWebRTCDoesNotCarryAreAFailureWithARemedy(
         encoder: String, reason: String, remedy: String
     ) async throws {
-        let taker = WHIPTaker([.h264, .vp8])
+        let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, counts) = try await Self.run(
             "\(Self.pictures) ! \(encoder)", to: "\(server.url)/whip")

@@ -12,7 +12,11 @@ final class WHIPTaker: Sendable {
     private let codecs: [VideoCodec]
     private let peers = Mutex<[PeerConnection]>([])
 
-    init(_ codecs: [VideoCodec]) { self.codecs = codecs }
+    private let configuration: PeerConnection.Configuration
+
+    init(_ codecs: [VideoCodec], configuration: PeerConnection.Configuration = .loopback) {
+        (self.codecs, self.configuration) = (codecs, configuration)
+    }
 
     /// Answers a request of a ``ScriptedServer``.
     func answer(
@@ -23,7 +27,7 @@ final class WHIPTaker: Sendable {
             return .response("406 Not Acceptable")
         }
         let peer = PeerConnection(
-            .receiver, .init(video: codecs, audio: [.opus]), configuration: .loopback,
+            .receiver, .init(video: codecs, audio: [.opus]), configuration: configuration,
             observer: came)
         peers.withLock { $0.append(peer) }
         let answer = Mutex<String?>(nil)
