@@ -98,7 +98,7 @@ extension VideoFrame {
     /// Creates a frame with newly allocated memory in GStreamer's layout for `format`. The pixels
     /// are not initialised.
     ///
-    /// Fill it through ``VideoFrame/withMutablePlanes(_:)``, which does not copy, because the
+    /// Fill it through `VideoFrame.withMutablePlanes`, which does not copy, because the
     /// memory is not shared.
     ///
     /// - Parameters:

@@ -51,7 +51,7 @@ package final class MemoryFrameStorage: VideoFrameStorage {
     ///   - format: Pixel format, size and frame rate.
     ///   - planes: Where each plane lies. Checked against the size of the memory here, and against
     ///     the format when the frame reaches a pipeline.
-    ///   - writable: Whether ``VideoFrame/withMutablePlanes(_:)`` may write in place instead of
+    ///   - writable: Whether `VideoFrame.withMutablePlanes` may write in place instead of
     ///     copying.
     ///   - release: Called once, on any thread, when nothing reads the memory any more. Not called
     ///     if this initializer throws: the caller then keeps the memory.
