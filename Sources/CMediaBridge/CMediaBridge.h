@@ -18,7 +18,9 @@
 #include <gst/video/video.h>
 #include <string.h>
 
-// The system's headers declare it only for GNU programs. Flags 7 write a part of a file, and wait for it.
+// The system's headers declare these only for GNU programs. Compares names: numbers in them count as numbers.
+int strverscmp(const char *one, const char *other);
+// Flags 7 write a part of a file, and wait for it.
 int sync_file_range(int descriptor, __off64_t offset, __off64_t count, unsigned int flags);
 
 #define MB_SENDABLE __attribute__((swift_attr("@Sendable")))

@@ -305,11 +305,13 @@ extension CommandTests {
         /// Faster than in real time, a file may be complete after the next one.
         @Test func filesThatWereWrittenAtOnceAreInTheOrderOfTheirNames() async throws {
             try await withTemporaryDirectory { directory in
-                let paths = try await record("ts", in: directory)
+                var paths = try await record("ts", in: directory)
                 for (number, path) in paths.enumerated() {
+                    paths[number] = directory.file("cam\(number + 8).ts")
+                    try FileManager.default.moveItem(atPath: path, toPath: paths[number])
                     let ended = Date(timeIntervalSince1970: 1_700_000_000 - 0.1 * Double(number))
                     try FileManager.default.setAttributes(
-                        [.modificationDate: ended], ofItemAtPath: path)
+                        [.modificationDate: ended], ofItemAtPath: paths[number])
                 }
                 let files = try await list(paths).files
                 #expect(files.compactMap { $0["file"] as? String } == paths)

@@ -141,7 +141,7 @@ private struct RandomClip: CustomStringConvertible {
     /// Writes the recording's files, the first four at most.
     func write(_ source: String, in directory: TemporaryDirectory) async throws -> [String] {
         let one = directory.file("part0.\(container)")
-        let several = directory.file("part%d.\(container)")
+        let several = directory.file("part%02d.\(container)")
         let segments = ["-f", "segment", "-segment_time", "\(segment)"]
         switch writer {
         case .whole: try await CountedFilm.copy(source, [], to: one)

@@ -1,3 +1,4 @@
+internal import CMediaBridge
 public import FoundationEssentials
 internal import Glibc
 internal import MediaBasics
@@ -137,7 +138,8 @@ public struct Recordings: Sendable {
             {
                 continue
             }
-            files[first...index].sort { $0.path < $1.path }
+            // Numbers in names count as numbers.
+            files[first...index].sort { strverscmp($0.path, $1.path) < 0 }
             first = next
         }
     }
