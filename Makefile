@@ -123,6 +123,7 @@ fuzz: packages-test
 	.ci/fuzz $(SHARE)
 	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
 	@$(MAKE) copied RANDOM_MEDIA=everyKindOfMediaIsWhole
+	@$(MAKE) copied COPIES=60 RANDOM_MEDIA=everyClipHasItsPicturesOnce
 
 # FROM=7 CASES=1 repeats case 7. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000
