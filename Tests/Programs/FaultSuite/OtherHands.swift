@@ -95,6 +95,7 @@ enum OtherHands {
         /// Protected files, and moved ones.
         private var kept: [String] = []
         private var moved: [String] = []
+        private var movedLate: [String: String] = [:]
 
         init(_ trial: Trial, in directory: TemporaryDirectory) {
             (self.trial, self.directory) = (trial, directory)
@@ -152,6 +153,8 @@ enum OtherHands {
             case .move:
                 moved.append("\(folder)/moved-\(moved.count).\(trial.subject.container)")
                 rename(path, moved[moved.count - 1])
+                // The report has the old name of a file that was complete before.
+                if !Self.isLive(file) { movedLate[path] = moved[moved.count - 1] }
                 kept.removeAll { $0 == path }
             case .protect:
                 close(open("\(path).keep", O_CREAT | O_WRONLY, 0o600))
@@ -195,7 +198,7 @@ enum OtherHands {
                 "ended by \(report.ended ?? "nothing"): \(report.failure?.message ?? "no error")")
             var frames = 0
             for file in report.files where !file.hasFailed && !destroyed.contains(file.path) {
-                let found = try await Judgement(of: file.path)
+                let found = try await Judgement(of: movedLate[file.path] ?? file.path)
                 // ffprobe cannot identify the streams of a transport stream of two frames.
                 complaints.expect(
                     found.frames == file.frames && (found.complaints.isEmpty || file.frames < 5),
