@@ -177,7 +177,7 @@ struct SourceClock: SourceTiming {
     /// Frames that fall further and further behind: the source makes them more slowly than their
     /// timestamps say. After a single delay the next frames catch up instead.
     ///
-    /// Sources with a time base are left alone: their audio would be interrupted for every frame.
+    /// Sources with a time base are not changed: their audio would be interrupted for every frame.
     private struct Slowness {
         private(set) var isSlow = false
         private var last = MediaTime.zero

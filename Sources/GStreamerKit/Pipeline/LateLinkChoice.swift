@@ -92,7 +92,7 @@ private struct Taste {
     let caps: Caps
     /// Whether the string itself states these caps.
     let isStated: Bool
-    /// The only kind of media that the sink at the end plays, whatever formats it takes:
+    /// The only kind of media that the sink at the end plays, although it takes other formats:
     /// `autoaudiosink` without a device takes any.
     private(set) var onlyKind: OpenEnds.Kind?
     /// The kind of media by which the appsink at the end is named.
