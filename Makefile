@@ -91,10 +91,10 @@ stress: packages-test
 # The suite under a sanitizer, each in a separate build. All default deadlines of the library are multiplied to
 # allow for the sanitizer's slowdown.
 test-thread: packages-test
-	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/thread
+	$(SWIFT) build --build-tests --sanitize=thread -Xswiftc -DSANITIZES_THREADS --scratch-path .build/thread
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
-	.ci/test -- --sanitize=thread --scratch-path .build/thread
+	.ci/test -- --sanitize=thread -Xswiftc -DSANITIZES_THREADS --scratch-path .build/thread
 
 # Suppressions by library need the sanitizer's slow unwinder, which deadlocks in code that Mesa's llvmpipe
 # generates at run time. softpipe generates none.
@@ -137,7 +137,7 @@ properties: packages-test
 
 # COPIES random cases of each kind: encoded media that is copied, audio, pixel formats, streams of files, clips.
 COPIES := 300
-RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce|recordsRandomChangesOfParameterSetsIntoOneFile
+RANDOM_MEDIA := everyKindOfMediaIsWhole|everySoundIsHeardAsItCame|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce|recordsRandomChangesOfParameterSetsIntoOneFile|everyFrameRateIsKept|everySourceThatReturnsIsRecordedIntoOneFile
 copied: packages-test
 	$(SWIFT) build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'

@@ -17,9 +17,11 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
+        HandOver.begin(condition)
     }
 
     deinit {
+        HandOver.end(condition)
         pthread_cond_destroy(condition)
         pthread_mutex_destroy(mutex)
         condition.deallocate()
@@ -28,11 +30,13 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
 
     /// Ends the present wait, or else the next one.
     package func signal() {
+        HandOver.end(condition)
         pthread_mutex_lock(mutex)
         isSignalled = true
         pthread_mutex_unlock(mutex)
         // After the unlock: a thread that wakes up while the mutex is locked sleeps again at once.
         pthread_cond_signal(condition)
+        HandOver.begin(condition)
     }
 
     /// Waits for a signal.
@@ -46,8 +50,12 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
             time.tv_sec = Int(moment / 1_000_000_000)
             time.tv_nsec = Int(moment % 1_000_000_000)
         }
+        HandOver.end(condition)
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        defer {
+            pthread_mutex_unlock(mutex)
+            HandOver.begin(condition)
+        }
         while !isSignalled {
             if moment == nil {
                 pthread_cond_wait(condition, mutex)
@@ -74,8 +82,12 @@ package final class MonotonicSignal: @unchecked Sendable {  // all state is behi
             pthread_cond_signal(condition)
         }
         defer { timer.cancel() }
+        HandOver.end(condition)
         pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        defer {
+            pthread_mutex_unlock(mutex)
+            HandOver.begin(condition)
+        }
         while !isSignalled, !isOver { pthread_cond_wait(condition, mutex) }
         defer { (isSignalled, isOver) = (false, false) }
         return isSignalled

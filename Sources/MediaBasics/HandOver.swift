@@ -1,0 +1,15 @@
+/// Tells the thread sanitizer that an object was handed over to another thread. GLib's and GStreamer's locks, through
+/// which that happens, are not instrumented. Does nothing in other builds.
+enum HandOver {
+    #if SANITIZES_THREADS
+        @_silgen_name("__tsan_release") private static func release(_ address: UnsafeRawPointer)
+        @_silgen_name("__tsan_acquire") private static func acquire(_ address: UnsafeRawPointer)
+
+        /// Everything that this thread did before is visible after ``end(_:)`` of another thread.
+        @inline(__always) static func begin(_ place: UnsafeRawPointer) { release(place) }
+        @inline(__always) static func end(_ place: UnsafeRawPointer) { acquire(place) }
+    #else
+        @inline(__always) static func begin(_ place: UnsafeRawPointer) {}
+        @inline(__always) static func end(_ place: UnsafeRawPointer) {}
+    #endif
+}
