@@ -30,11 +30,17 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
 /// A codec of pictures or of sound.
 protocol TabledCodec: RawRepresentable<String>, Hashable, Sendable {
     /// The elements that encode recordings, by factory name.
-    associatedtype Encoder: RawRepresentable<String>, Sendable
+    associatedtype Encoder: RawRepresentable<String>, Sendable, RecordingEncoder
     /// The elements that encode live streams, by factory name.
     associatedtype LiveEncoder: RawRepresentable<String>, Sendable
     /// The rows in the order of preference.
     static var table: [CodecRow<Self>] { get }
+}
+
+/// An element that encodes recordings.
+protocol RecordingEncoder {
+    /// Whether it keeps to a bit rate: not if its quality is constant, or if it loses nothing.
+    var hasBitRate: Bool { get }
 }
 
 extension TabledCodec {

@@ -1,5 +1,12 @@
 // How the encoders are set up for recordings.
-extension VideoEncoderElement {
+extension VideoEncoderElement: RecordingEncoder {
+    var hasBitRate: Bool {
+        switch self {
+        case .x264enc, .openh264enc, .vp8enc, .vp9enc, .av1enc: true
+        case .jpegenc, .avenc_ffv1: false
+        }
+    }
+
     /// Upper limit for the bit rate that is chosen automatically, in bits per second.
     private static let mostBits = 200_000_000.0
     /// The frame rates that are trusted, in frames per second: some sources announce the ticks of
@@ -117,7 +124,14 @@ extension VideoEncoding {
     }
 }
 
-extension AudioEncoderElement {
+extension AudioEncoderElement: RecordingEncoder {
+    var hasBitRate: Bool {
+        switch self {
+        case .opusenc, .voaacenc, .avenc_aac: true
+        case .flacenc, .audioconvert: false
+        }
+    }
+
     /// Returns the encoder with its properties, as part of a pipeline string.
     func settings(_ encoding: AudioEncoding, channels: Int) -> String {
         let bits = encoding.bitRate ?? 64_000 * channels

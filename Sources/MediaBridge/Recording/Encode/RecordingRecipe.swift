@@ -76,7 +76,15 @@ struct RecordingRecipe: Sendable {
             for name in elements(choice) where try ElementFactory.find(name) == nil {
                 isComplete = false
             }
-            if isComplete { return choice }
+            guard isComplete else { continue }
+            guard bitRate == nil || choice.encoder.hasBitRate else {
+                throw PipelineError(
+                    .badValue,
+                    message:
+                        "\(choice.codec.rawValue) by \(choice.encoder.rawValue) has no bit rate",
+                    advice: "no bit rate, or another codec or file extension")
+            }
+            return choice
         }
         for name in choices.first.map(elements) ?? [] { try ElementFactory.require(name) }
         throw PipelineError(.missingElement, message: "no encoder for \(container.rawValue)")

@@ -5,8 +5,8 @@ public struct VideoEncoding: Sendable {
     public var codec: VideoCodec?
     /// Whether only encoded video is recorded, unchanged.
     package private(set) var isCopy = false
-    /// Bits per second; `nil`: constant quality, or, for encoders without such a mode, a tenth of a
-    /// bit per pixel. Encoded video is refused if it is set.
+    /// Bits per second; `nil`: constant quality for H.264 by x264enc, MJPEG and FFV1; otherwise a tenth of a bit per
+    /// pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
     public var bitRate: Int?
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
     /// pre-roll. Default 1 s; the length of segments that are shorter.
@@ -41,8 +41,8 @@ public struct AudioEncoding: Sendable {
     public var codec: AudioCodec?
     /// Whether only encoded audio is recorded, unchanged.
     package private(set) var isCopy = false
-    /// Bits per second for all channels together; `nil`: 64,000 for each channel. Ignored for FLAC. Encoded
-    /// audio is refused if it is set.
+    /// Bits per second for all channels together; `nil`: 64,000 for each channel. If it is set, encoded
+    /// audio is refused, and so are FLAC and uncompressed audio.
     public var bitRate: Int?
 
     /// Creates an encoding; `nil` chooses the codec or the bit rate automatically.
