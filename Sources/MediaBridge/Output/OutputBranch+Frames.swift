@@ -1,8 +1,13 @@
 // Frames of programs, which are wrapped as buffers.
-extension OutputBranch: VideoFrameConsumer {
-    /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does.
+extension OutputBranch {
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { accept(frame) }
+
+    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { accept(unit) }
+
+    /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does. Not named `consume`: a protocol's
+    /// default for encoded frames would be preferred to a generic function.
     @discardableResult
-    func consume(_ frame: borrowing some OutputFrame) -> FrameDisposition {
+    func accept(_ frame: borrowing some OutputFrame) -> FrameDisposition {
         guard !frame.isEmpty else { return refuse(.badSize) }
         do {
             let wrapped = try frame.wrapped()

@@ -44,18 +44,21 @@ final class OutputBranch: Sendable {
             return caps.pictureSize == nil && given.pictureSize != nil
         }
         var dropsOldest: Bool?
-        /// Whether any buffer may have been evicted in this run.
-        var hasEvicted = false
-        var drops = DropCounts()
-
-        mutating func refuse(_ cause: DropCause) -> FrameDisposition {
-            drops[cause] += 1
-            return .dropped(cause)
-        }
+        /// Whether any encoded frame referred to another one. The oldest frame is not evicted then: others may refer
+        /// to it.
+        var hasReferences = false
+        /// What may wait of such a stream, if its writer does not wait; otherwise `nil`.
+        var most: OutputQueueDepth.Limit?
+        /// Whether an encoded frame was refused, so that those that refer to it are refused, too.
+        var lacksReference = false
     }
     /// Locked throughout a push, so that two writers' buffers enter the queue in the order of their
     /// times.
     private let stream: Mutex<Stream>
+    /// The buffers that were not taken. Not under the lock of a push, which may convert a frame for long.
+    private let refused = Mutex(DropCounts())
+    /// Whether any buffer may have been evicted in this run.
+    private let hasEvicted = Atomic<Bool>(false)
     private let fitting: OutputFormatAdapter
     /// Buffers that were refused because of their format.
     let refusedFormats = FormatRefusals()
@@ -126,6 +129,8 @@ final class OutputBranch: Sendable {
             lead(&stream, by: .zero)
             stream = Stream(isOpen: true)
         }
+        refused.withLock { $0 = DropCounts() }
+        hasEvicted.store(false, ordering: .releasing)
         refusedFormats.reset()
         gate.reopen()
     }
@@ -181,7 +186,7 @@ final class OutputBranch: Sendable {
     }
 
     /// Buffers that were not taken, by cause.
-    var refusals: DropCounts { stream.withLock { $0.drops } }
+    var refusals: DropCounts { refused.withLock { $0 } }
 
     /// Old buffers that were evicted from the queue. While buffers move, one that may be on its way
     /// out of the queue counts as waiting.
@@ -204,7 +209,7 @@ final class OutputBranch: Sendable {
 
     /// Buffers that entered the queue, are not in it and have not left it for the elements.
     private var missingBuffers: Int {
-        guard stream.withLock({ $0.hasEvicted }) else { return 0 }
+        guard hasEvicted.load(ordering: .acquiring) else { return 0 }
         let entered = gate.enteredElements
         let queued = source.queuedBuffers
         return entered - queued - gate.departedElements
@@ -289,17 +294,20 @@ final class OutputBranch: Sendable {
     /// The time that the buffers taken so far reach.
     var reached: MediaTime { stream.withLock { $0.reached } }
 
-    func refuse(_ cause: DropCause) -> FrameDisposition { stream.withLock { $0.refuse(cause) } }
+    func refuse(_ cause: DropCause) -> FrameDisposition {
+        refused.withLock { $0[cause] += 1 }
+        return .dropped(cause)
+    }
 
     func enqueue(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
         live: LiveTiming?, evicts: Bool
     ) -> FrameDisposition {
         guard let time else { return refuse(.noTime) }
-        let reordering = buffer.reordering
+        let (reordering, isDelta) = (buffer.reordering, buffer.isDelta)
         var pending: Buffer? = buffer
         return stream.withLock { stream in
-            guard stream.isOpen else { return stream.refuse(.closed) }
+            guard stream.isOpen else { return refuse(.closed) }
             if stream.offset == nil {
                 let isReferred = !caps.isRaw && !caps.isSound
                 let offset = timeline.offset(first: time, live, isReferred: isReferred)
@@ -308,32 +316,36 @@ final class OutputBranch: Sendable {
             }
             let delay = live?.playoutDelay ?? .zero
             guard let offset = stream.offset, let due = ClockTime(time + offset + delay) else {
-                return stream.refuse(.early)
+                return refuse(.early)
             }
             // With B-frames, encoded frames come in decoding order: their times may go backwards.
             if let last = stream.last, MediaTime(due) < last, caps.isRaw {
-                return stream.refuse(.backwards)
+                return refuse(.backwards)
             }
             if stream.inputIdentity != caps.identity, !stream.goesOn(with: caps) {
-                guard choose(&stream, for: caps) else { return stream.refuse(.badFormat) }
+                guard choose(&stream, for: caps) else { return refuse(.badFormat) }
             }
             var fitted: Buffer?
             do throws(PipelineError) {
                 if let taken = pending.take() { fitted = try fit(taken, &stream) }
             } catch {
                 refusedFormats.note(naming(error, caps))
-                return stream.refuse(.badFormat)
+                return refuse(.badFormat)
             }
             // A resampler keeps the buffer and outputs it with the next one.
             guard let fitted = fitted.take() else { return .accepted }
+            if isDelta, !stream.hasReferences, stream.caps?.isEncodedPictures == true {
+                (stream.hasReferences, stream.dropsOldest) = (true, nil)
+            }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
-            if evicts { stream.hasEvicted = true }
+            if evicts { hasEvicted.store(true, ordering: .releasing) }
+            if let cause = lack(&stream, isDelta) { return refuse(cause) }
             // Muxers count the last frame of a stream as zero long if they know no duration for it.
             let usual = stream.intervals.next(at: MediaTime(due))
             let stays = duration ?? usual
             guard let stamp = ClockTime(MediaTime(due) + stream.lead),
                 source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) }))
-            else { return stream.refuse(.closed) }
+            else { return refuse(.closed) }
             stream.last = MediaTime(due)
             stream.reached = max(stream.reached, MediaTime(due) + (stays ?? .zero))
             refusedFormats.taken()
@@ -358,15 +370,15 @@ final class OutputBranch: Sendable {
     ) -> FrameDisposition {
         var pending: Buffer? = untimed
         return stream.withLock { stream in
-            guard stream.isOpen else { return stream.refuse(.closed) }
+            guard stream.isOpen else { return refuse(.closed) }
             if stream.inputIdentity != caps.identity {
-                guard choose(&stream, for: caps) else { return stream.refuse(.badFormat) }
+                guard choose(&stream, for: caps) else { return refuse(.badFormat) }
                 if caps.isAny { source.countBytes() }
             }
             if stream.dropsOldest != evicts { bound(&stream, evicts) }
-            if evicts { stream.hasEvicted = true }
+            if evicts { hasEvicted.store(true, ordering: .releasing) }
             guard let buffer = pending.take(), source.push(buffer) else {
-                return stream.refuse(.closed)
+                return refuse(.closed)
             }
             if isHeader { headers.add(1, ordering: .relaxed) }
             gate.entered()
@@ -439,8 +451,25 @@ final class OutputBranch: Sendable {
             stream.caps.map { depth.limit(for: $0, isLive: evicts) }
             ?? OutputQueueDepth.Limit(buffers: OutputQueueDepth.least)
         gate.setDepth(limit.buffers)
-        source.configure(depth: limit.buffers, bytes: limit.bytes, dropsOldest: evicts)
+        stream.most = evicts && stream.hasReferences ? limit : nil
+        source.configure(
+            depth: limit.buffers, bytes: limit.bytes, dropsOldest: evicts && !stream.hasReferences)
         stream.dropsOldest = evicts
+    }
+
+    /// Returns why an encoded frame is refused: the queue is full, or the frame refers to one that was refused. `nil`
+    /// if it is not.
+    private func lack(_ stream: inout Stream, _ isDelta: Bool) -> DropCause? {
+        guard let most = stream.most else { return nil }
+        let isFull =
+            source.queuedBuffers >= most.buffers || source.queuedBytes >= most.bytes ?? .max
+        guard !isFull else {
+            stream.lacksReference = true
+            return .queueFull
+        }
+        if stream.lacksReference, isDelta { return .needsKeyFrame }
+        stream.lacksReference = false
+        return nil
     }
 
     private func change(_ stream: inout Stream, to caps: Caps) {

@@ -42,7 +42,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// Does not start the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        branch.consume(frame)
+        branch.accept(frame)
     }
 
     /// Writes a unit of encoded audio to a string that takes its codec, such as
@@ -56,7 +56,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.
     @discardableResult
     public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        branch.consume(unit)
+        branch.accept(unit)
     }
 
     // MARK: AudioSink, for an engine's control thread

@@ -190,7 +190,7 @@ extension PipelineSink {
     /// Writes for an engine, and throws the reason if the frame is refused.
     final func render(_ frame: borrowing some OutputFrame, _ what: @autoclosure () -> String) throws
     {
-        if case .dropped(let cause) = branch.consume(frame) { throw refusal(of: what(), cause) }
+        if case .dropped(let cause) = branch.accept(frame) { throw refusal(of: what(), cause) }
     }
 
     private func refusal(of what: String, _ cause: DropCause) -> PipelineError {

@@ -71,7 +71,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// the output: before ``PipelineSink/start()`` frames are dropped as ``DropCause/closed``.
     @discardableResult
     public func consume(_ frame: VideoFrame) -> FrameDisposition {
-        branch.consume(frame)
+        branch.accept(frame)
     }
 
     /// Writes a unit of encoded video to a string that takes its codec, such as
@@ -85,7 +85,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
     @discardableResult
     public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        branch.consume(unit)
+        branch.accept(unit)
     }
 
     // MARK: VideoSink, for an engine's control thread

@@ -1,7 +1,12 @@
+import CMediaBridge
+import Dispatch
+import Foundation
 import MediaBridge
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import GStreamerKit
 
 /// At every stage of a program, each incoming frame is written, dropped for a cause, or waiting.
 @Suite(.hangGuard)
@@ -116,5 +121,56 @@ struct BalanceTests {
         let output = try #require(report.outputs["output"])
         #expect(output.frames + output.dropped.total == 20)
         #expect(output.dropped[.late] > 0)
+    }
+
+    @Test(arguments: 0..<4)
+    func aSlowOutputLosesEncodedFramesTogetherWithThoseThatReferToThem(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        var configuration = PipelineSink.Configuration()
+        (configuration.depth, configuration.whenFull) = (4, .evictOldest)
+        let sink = try PipelineVideoSink(
+            "identity name=gate ! fakesink sync=false", configuration: configuration)
+        let gate = DispatchSemaphore(value: 0)
+        try #require(sink.pipeline.element(named: "gate")?.pad("sink")).onBuffer { gate.wait() }
+        try await sink.start()
+        let units = try await EncodedUnits.h264(200)
+        var (canFollow, accepted) = (false, 0)
+        for (number, unit) in units.enumerated() {
+            if Int.random(in: 0..<3, using: &random) == 0 { gate.signal() }
+            let result = sink.consume(unit)
+            guard result.isAccepted else {
+                canFollow = false
+                continue
+            }
+            #expect(unit.isKeyFrame || canFollow, "seed \(seed), frame \(number)")
+            (canFollow, accepted) = (true, accepted + 1)
+        }
+        for _ in units { gate.signal() }
+        let report = try await sink.finish()
+        expectBalanced(report.balance)
+        #expect(report.written == accepted && accepted < units.count)
+        #expect(report.dropped[.evicted] == 0 && report.dropped[.queueFull] > 0, "\(report)")
+    }
+
+    /// A push may take as long as the conversion of a large frame.
+    @Test func countsAreReadDuringAPush() async throws {
+        let sink = try PipelineVideoSink("identity name=gate ! fakesink sync=false")
+        try await sink.start()
+        let (pushes, pushing) = AsyncStream<Void>.makeStream()
+        let hold = DispatchSemaphore(value: 0)
+        let pad = try #require(sink.pipeline.element(named: "gate")?.pad("sink"))
+        pad.addProbe(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) { _, _ in
+            pushing.yield()
+            hold.wait()
+            return GST_PAD_PROBE_OK
+        }
+        let frame = try await #require(
+            PipelineVideoSource("videotestsrc num-buffers=1 ! \(Self.tiny)").frames()
+                .first { _ in true })
+        Thread.detachNewThread { sink.consume(frame) }
+        for await _ in pushes { break }
+        #expect(sink.statistics.accepted == 0)
+        for _ in 0..<100 { hold.signal() }
+        #expect(try await sink.finish().written == 1)
     }
 }
