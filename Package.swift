@@ -151,8 +151,8 @@ let package = Package(
         .executableTarget(
             name: "gst-bridge-network",
             dependencies: [
-                "BridgeCommands", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeJanus",
-                "MediaBridgeWebRTC", argumentParser,
+                "BridgeCommands", "MediaBasics", "MediaBridge", "MediaBridgeHTTP",
+                "MediaBridgeJanus", "MediaBridgeWebRTC", argumentParser,
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["Command"])),

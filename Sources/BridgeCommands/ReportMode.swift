@@ -59,13 +59,18 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 "\(title) \(name): \(counts.frames) frames, \(counts.dropped.total) dropped"
                     + (counts.dropped.total > 0 ? " (\(counts.dropped))" : "")
                     + (counts.bytes.map { ", \(Text.bytes($0))" } ?? "")
-                    + (counts.outages.map(text) ?? "")
+                    + (counts.outages.map(text) ?? "") + (counts.packets.map(text) ?? "")
             }
         }
         let end =
             "\(Text.decimal(report.seconds, 2)) s, ended by \(report.ended?.rawValue ?? "nothing")"
         return (lines("capture", report.captures) + lines("output", report.outputs) + [end])
             .joined(separator: "\n")
+    }
+
+    private func text(_ packets: PacketCounts) -> String {
+        guard packets.lost > 0 else { return "" }
+        return ", packets lost in the network: \(packets.lost) of \(packets.packets + packets.lost)"
     }
 
     private func text(_ outages: BridgeReport.Outages) -> String {
@@ -87,6 +92,10 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             let outages: Int?
             let outageSeconds: Double?
             let restarts: Int?
+            /// Of WHIP, WHEP and channels: the packets of all streams that were sent or have arrived, and
+            /// those that the network lost.
+            let packets: Int?
+            let lostPackets: Int?
 
             init(_ counts: BridgeReport.Counts) {
                 frames = counts.frames
@@ -97,6 +106,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 outageSeconds =
                     (counts.outages?.duration).map { MediaTime($0).seconds.inThousandths }
                 restarts = counts.outages?.restarts
+                packets = counts.packets?.packets
+                lostPackets = counts.packets?.lost
             }
         }
         let captures: [String: Counts]

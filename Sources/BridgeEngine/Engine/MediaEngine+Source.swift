@@ -244,6 +244,8 @@ final class SourceSlot<Media: SourcedMedia> {
         /// Distinguishes the current timer from earlier ones.
         var number = 0
         var attempts = RestartAttempts()
+        /// The time of the latest attempt.
+        var latest = MediaTime.zero
 
         mutating func cancel() {
             timer?.cancel()

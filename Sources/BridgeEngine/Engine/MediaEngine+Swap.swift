@@ -154,6 +154,7 @@ extension MediaEngine {
         else { return }
         slot.restarts.timer = nil
         post(.restarting(attempt: attempt), of: slot)
+        slot.restarts.latest = clock.now
         slot.restarts.attempts.begin(at: clock.now, delivered: host.port.accepted)
         do throws(EngineError) {
             try await restart(host, in: slot, reopening: true)

@@ -69,7 +69,14 @@ extension MediaEngine {
                 }
             }
         }
+        guard configuration.restart != nil, host.port.isLive, !slot.hasFailed, let since,
+            now - max(since, slot.restarts.latest) >= Self.restartSilence
+        else { return }
+        fail(host, in: slot, "\(host.typeName) has delivered nothing for ten seconds")
     }
+
+    /// How long a live source that may be restarted is silent before it is.
+    private static let restartSilence = MediaTime(seconds: 10)
 
     /// Sends fallback frames until the source delivers again. Not used if time comes only from the
     /// sources, because two runs over the same input must give the same output.
@@ -143,19 +150,28 @@ extension MediaEngine {
         guard let host = slot.host else { return }
         for ending in host.port.takeEndings() {
             switch ending {
+            case .ended where configuration.restart != nil && host.port.isLive:
+                fail(host, in: slot, "\(host.typeName) has ended although it is live")
             case .ended:
                 slot.hasEnded = true
                 post(.ended, of: slot)
             case .failed(let error):
-                slot.hasFailed = true
-                // The source delivers no frames, and that was reported.
-                slot.hasEnded = configuration.restart == nil
-                let error = EngineError(
-                    .sourceFailed, message: "\(host.typeName) failed", underlying: error)
-                post(.failed(error), of: slot)
-                post(.state(.failed), of: slot)
-                restartLater(host, in: slot)
+                fail(host, in: slot, "\(host.typeName) failed", underlying: error)
             }
         }
+    }
+
+    /// Reports that a source has failed, and restarts it if that is configured.
+    private func fail<Media>(
+        _ host: SourceHost<Media>, in slot: SourceSlot<Media>, _ message: String,
+        underlying: (any Error)? = nil
+    ) {
+        slot.hasFailed = true
+        // The source delivers no frames, and that was reported.
+        slot.hasEnded = configuration.restart == nil
+        post(
+            .failed(EngineError(.sourceFailed, message: message, underlying: underlying)), of: slot)
+        post(.state(.failed), of: slot)
+        restartLater(host, in: slot)
     }
 }

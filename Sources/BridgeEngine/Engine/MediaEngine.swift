@@ -285,8 +285,8 @@ extension MediaEngine {
         public var hasVideo = true
         /// How long the audio of other users waits before it is mixed.
         public var jitterBuffer = JitterBuffer.Configuration()
-        /// The policy for restarting a video or audio source that failed; `nil`, the default, to never
-        /// restart one.
+        /// The policy for restarting a video or audio source that has failed, or a live one that has ended or
+        /// delivered nothing for ten seconds; `nil`, the default, to never restart one.
         public var restart: RestartPolicy?
         /// The interval between ``EngineEvent/statistics(_:)`` events. Default 2 s; `nil` for none.
         public var statisticsInterval: Duration? = .seconds(2)

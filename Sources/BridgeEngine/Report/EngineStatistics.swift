@@ -217,10 +217,16 @@ public struct ChannelStatistics: Sendable {
     public var outgoingAudio = FrameBalance()
     /// Audio frames from all users that were ever in the channel to this user.
     public var incomingAudio = FrameBalance()
+    /// The packets of video and audio that were sent, if the channel counts packets.
+    public var outgoingPackets: PacketCounts?
+    /// The packets of video and audio that were received, if the channel counts packets.
+    public var incomingPackets: PacketCounts?
     /// Video frames from this user to each user in the channel now.
     public var to: [UserID: FrameBalance] = [:]
     /// Video frames from each user in the channel now to this user.
     public var from: [UserID: FrameBalance] = [:]
+    /// The packets of each user in the channel now to this user, if the channel counts packets.
+    public var fromPackets: [UserID: PacketCounts] = [:]
     /// The jitter of the video of each user in the channel now, if the channel measures it: the
     /// mean deviation of the transit time of frames (RFC 3550, section 6.4.1).
     public var jitter: [UserID: Duration] = [:]

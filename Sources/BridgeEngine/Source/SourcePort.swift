@@ -16,6 +16,7 @@ final class SourcePort<Media: CountedMedia>: Sendable {
     private let meter: FlowMeter<Media>
     /// Counts the frames of this port that were accepted.
     private let acceptedFrames = RateMeter()
+    private let liveness = Atomic<Bool>(false)
 
     /// - Parameter executor: The executor on which the source is called.
     init(to receiver: any SourceReceiver<Media>, from executor: SerialQueueExecutor) {
@@ -26,6 +27,8 @@ final class SourcePort<Media: CountedMedia>: Sendable {
 
     /// The properties of the source.
     var traits: SourceTraits { adopted.withLock { $0 } }
+    /// Whether the last frame was live.
+    var isLive: Bool { liveness.load(ordering: .relaxed) }
     /// The number of frames that were accepted.
     var accepted: Int { acceptedFrames.frames }
 
@@ -92,7 +95,8 @@ final class SourcePort<Media: CountedMedia>: Sendable {
 
     @discardableResult
     private func pass(_ frame: consuming Media.Frame) -> FrameDisposition {
-        count(receiver?.receive(frame, from: self) ?? .dropped(.notStarted))
+        liveness.store(frame.liveTiming != nil, ordering: .relaxed)
+        return count(receiver?.receive(frame, from: self) ?? .dropped(.notStarted))
     }
 
     private func count(_ receipt: SourceReceipt) -> FrameDisposition {

@@ -49,6 +49,11 @@ package final class AppSource: Sendable {
     /// The size of the buffers in its queue, in bytes.
     package var queuedBytes: Int { Int(gst_app_src_get_current_level_bytes(pointer)) }
 
+    /// The difference between the running times of the oldest and the newest buffer in its queue.
+    package var queuedTime: ClockTime {
+        ClockTime(gst_app_src_get_current_level_time(pointer)) ?? ClockTime(nanoseconds: 0)
+    }
+
     /// Pushes a buffer into the queue. Never blocks.
     ///
     /// - Returns: False if the source takes no buffers: it has ended, or its pipeline does not run.

@@ -159,6 +159,17 @@ package struct JitterBufferStatistics: Sendable {
     package var recovered = 0
     /// The mean deviation of the packets' transit time.
     package var jitter = Duration.zero
+
+    /// Creates counts of zero.
+    package init() {}
+
+    /// Adds the counts of another buffer for the same kind of media.
+    package mutating func add(_ other: JitterBufferStatistics) {
+        pushed += other.pushed
+        lost += other.lost
+        recovered += other.recovered
+        jitter = max(jitter, other.jitter)
+    }
 }
 
 extension Element {

@@ -24,6 +24,9 @@ public struct PipelineError: Error, Equatable, Sendable {
     /// What to do about it; for a missing element, the Debian package that contains it.
     public var advice: String?
 
+    /// The least delay before another attempt, if a server has stated one; otherwise `nil`.
+    package var retryAfter: Duration?
+
     /// Creates an error from its parts.
     package init(
         _ code: Code, element: String? = nil, domain: String? = nil, domainCode: Int? = nil,

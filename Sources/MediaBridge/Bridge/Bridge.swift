@@ -58,7 +58,7 @@ public final class Bridge: Sendable {
                     splits: splits, required: required, under: plan.captureConfiguration.untrusted)
             }
             captures.append(capture)
-            plan.feeds[named.name]?.attach(to: capture.pipeline)
+            if let feed = plan.feeds[named.name] { capture.attach(feed) }
             let restart = try plan.restart.map { policy throws(PipelineError) in
                 try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
             }

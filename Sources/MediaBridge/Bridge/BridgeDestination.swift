@@ -31,6 +31,9 @@ package protocol BridgeDestination: AnyObject, Sendable {
 
     /// The counts of the video frames; of the audio, if there are none.
     var balance: FrameBalance { get }
+
+    /// The packets that were sent; `nil` if they are not counted.
+    var packets: PacketCounts? { get }
 }
 
 /// A destination of a bridge, and its name.
@@ -56,7 +59,9 @@ struct BridgeDestinationOutput: Sendable {
         streams[stream].map { Taker(destination: destination, kind: $0) }
     }
 
-    var counts: BridgeReport.Counts { BridgeReport.Counts(destination.balance) }
+    var counts: BridgeReport.Counts {
+        BridgeReport.Counts(destination.balance, packets: destination.packets)
+    }
 
     private final class Taker: StreamTaker {
         private let destination: any BridgeDestination

@@ -15,6 +15,8 @@ public struct BridgeReport: Sendable {
         public var failure: PipelineError?
         /// The outages of a stream; `nil` for outputs, and without ``BridgePlan/restart``.
         public var outages: Outages?
+        /// The packets of a stream from WHEP, or of an output to WHIP or to a channel; `nil` for others.
+        public var packets: PacketCounts?
     }
 
     /// The times in which a stream of a capture that is restarted delivered nothing.
@@ -80,8 +82,9 @@ public struct BridgeReport: Sendable {
 
 extension BridgeReport.Counts {
     /// Creates the counts of a destination that has no other losses than those in `balance`.
-    package init(_ balance: FrameBalance) {
-        self.init(frames: balance.delivered, dropped: balance.dropped, balance: balance)
+    package init(_ balance: FrameBalance, packets: PacketCounts? = nil) {
+        self.init(
+            frames: balance.delivered, dropped: balance.dropped, balance: balance, packets: packets)
     }
 }
 

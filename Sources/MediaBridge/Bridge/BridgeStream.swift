@@ -24,6 +24,8 @@ final class BridgeStream: CaptureReceiver {
     /// Whether an output takes bytes without caps; `nil` until the first came.
     private let areBytesTaken = Mutex<Bool?>(nil)
     private let end = Atomic<Int64>(0)
+    /// The time of the last frame that passed.
+    private let lastTime = Atomic<Int64>(0)
     /// The time of the latest sample.
     private let latest = Atomic<Int64>(0)
     /// Whether a sample with a time has come.
@@ -144,7 +146,9 @@ final class BridgeStream: CaptureReceiver {
         let unwanted = self.unwanted.load(ordering: .acquiring)
         // Read after the counts of what became of the frames, so that it is never too low.
         let came = branch.translation.balance
-        drops[.evicted] += came.dropped[.evicted]
+        var lost = came.dropped
+        lost[.closed] = 0
+        drops = drops + lost
         var offered = came.offered - came.dropped[.closed] - unwanted
         if let decoded = decoding.withLock({ $0 })?.counts {
             drops = drops + decoded.dropped
@@ -153,6 +157,7 @@ final class BridgeStream: CaptureReceiver {
         let balance = FrameBalance(offered: offered, delivered: passed, dropped: drops)
         var counts = BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
         counts.outages = restarts.map { outages(of: $0) }
+        counts.packets = branch.translation.packets
         return counts
     }
 
@@ -170,7 +175,7 @@ final class BridgeStream: CaptureReceiver {
     /// Notes the first sample of a capture that was started again.
     private func resume(at time: MediaTime) {
         // A live capture may still deliver samples of the run before.
-        guard time > reached || !branch.isLive,
+        guard time > MediaTime(nanoseconds: lastTime.load(ordering: .relaxed)) || !branch.isLive,
             isInterrupted.exchange(false, ordering: .relaxed)
         else { return }
         let gap = max(.zero, time - reached)
@@ -294,6 +299,7 @@ final class BridgeStream: CaptureReceiver {
     var reached: MediaTime { MediaTime(nanoseconds: end.load(ordering: .relaxed)) }
 
     private func reach(_ time: MediaTime, _ duration: MediaTime?) {
+        lastTime.store(time.nanoseconds, ordering: .relaxed)
         end.store((time + (duration ?? .zero)).nanoseconds, ordering: .relaxed)
     }
 

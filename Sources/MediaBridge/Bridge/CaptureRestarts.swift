@@ -189,10 +189,11 @@ final class CaptureRestarts: Sendable {
                 return run.fail(reason, of: .capture(name))
             }
             guard
-                let (attempt, delay) = state.withLock({
+                let next = state.withLock({
                     $0.attempts.next(policy, at: now, delivered: samples)
                 })
             else { return run.fail(reason, of: .capture(name)) }
+            let (attempt, delay) = (next.number, max(next.delay, reason.retryAfter ?? .zero))
             run.tell(
                 samples == 0
                     ? .waiting(capture: name, delay: delay, because: reason)

@@ -54,6 +54,12 @@ final class Capture: Sendable {
         }
     }
 
+    /// Lets a feed fill the string's appsrcs, and counts what it drops. Called before the first run.
+    func attach(_ feed: any CaptureFeed) {
+        feed.attach(to: pipeline)
+        for branch in branches { branch.translation.setFeed(feed) }
+    }
+
     /// Whether the pipeline is being stopped and has no sinks other than its appsinks: an error that
     /// an element posts then loses nothing.
     var isLeaving: Bool { course.withLock { $0.isLeaving } }

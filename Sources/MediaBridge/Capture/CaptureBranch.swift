@@ -49,7 +49,7 @@ final class CaptureBranch: Sendable {
         self.isOptional = isOptional
         self.sink = sink
         queue = SerialQueue(label: "mediabridge.delivery.\(name)")
-        translation = SampleTranslation(sink, times: times)
+        translation = SampleTranslation(name, sink, times: times)
         isLimited = sink.depth > 0
         sink.configure(depth: depth, isPaced: isPaced)
         let pad = sink.element.pad("sink")
@@ -385,4 +385,10 @@ package protocol CaptureFeed: AnyObject, Sendable {
     /// (``Pipeline/onMessage(_:)``): it pushes while that is playing, and may be played several times.
     /// It must not retain the pipeline.
     func attach(to pipeline: Pipeline)
+
+    /// Returns the frames that arrived for a stream in this run and did not enter its appsrc, by cause.
+    func drops(of stream: String) -> DropCounts
+
+    /// Returns the packets that arrived for a stream in this run.
+    func packets(of stream: String) -> PacketCounts
 }

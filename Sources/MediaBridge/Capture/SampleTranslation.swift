@@ -7,6 +7,7 @@ internal import Synchronization
 final class SampleTranslation: Sendable {
     /// The rotation of the frames.
     let orientation = StreamOrientation()
+    private let name: String
     private let sink: AppSink
     private let loan = PoolStarvationGuard()
     private let times: ContinuedTimes
@@ -19,6 +20,8 @@ final class SampleTranslation: Sendable {
         var discarded = 0
         /// Samples that are known to have been evicted by newer ones.
         var evicted = 0
+        /// What fills the stream's appsrc; `nil` if elements produce it.
+        weak var feed: (any CaptureFeed)?
     }
     /// Held while a sample is pulled and counted, so that counts are exact at every moment.
     private let losses = Mutex(Losses())
@@ -44,8 +47,11 @@ final class SampleTranslation: Sendable {
     /// Whether raw audio is delivered as frames.
     private let isForAudioFrames = Atomic<Bool>(false)
 
-    /// - Parameter times: Shared by the streams of a capture.
-    init(_ sink: AppSink, times: ContinuedTimes) {
+    /// - Parameters:
+    ///   - name: The name of the stream.
+    ///   - times: Shared by the streams of a capture.
+    init(_ name: String, _ sink: AppSink, times: ContinuedTimes) {
+        self.name = name
         self.sink = sink
         self.times = times
     }
@@ -56,13 +62,19 @@ final class SampleTranslation: Sendable {
     /// Resets the counts and the orientation for a new run.
     func reset() {
         losses.withLock { losses in
-            losses = Losses()
+            (losses.discarded, losses.evicted) = (0, 0)
             taken.reset()
             arrived.reset()
         }
         hasBegun.store(false, ordering: .releasing)
         orientation.reset()
     }
+
+    /// Sets what fills the stream's appsrc. The balance includes the frames that it drops.
+    func setFeed(_ feed: any CaptureFeed) { losses.withLock { $0.feed = feed } }
+
+    /// The packets that arrived from the network in this run; `nil` if no feed counts them.
+    var packets: PacketCounts? { losses.withLock { $0.feed }?.packets(of: name) }
 
     /// Sets the live timing, `nil` if the capture is not live. Called with the first sample, which
     /// can be pulled from here on.
@@ -104,13 +116,13 @@ final class SampleTranslation: Sendable {
         losses.withLock { losses in
             let (arrived, taken) = (arrived.value, taken.value)
             evict(arrived - taken - sink.depth, in: &losses)
-            var drops = DropCounts()
-            drops[.evicted] = losses.evicted
-            drops[.closed] = losses.discarded
+            var drops = losses.feed?.drops(of: name) ?? DropCounts()
             // A sample may be pulled just before its arrival is counted.
+            let offered = max(arrived, taken + losses.evicted) + drops.total
+            drops[.evicted] += losses.evicted
+            drops[.closed] += losses.discarded
             return FrameBalance(
-                offered: max(arrived, taken + losses.evicted), delivered: taken - losses.discarded,
-                dropped: drops)
+                offered: offered, delivered: taken - losses.discarded, dropped: drops)
         }
     }
 

@@ -25,7 +25,7 @@ final class CaptureRuns: Sendable {
     init(_ capture: Capture, feed: (any CaptureFeed)? = nil) {
         self.capture = capture
         self.feed = feed
-        feed?.attach(to: capture.pipeline)
+        if let feed { capture.attach(feed) }
         // No branch has a reader yet, and a branch without a reader would block all of them.
         capture.branches.forEach { $0.discard() }
     }

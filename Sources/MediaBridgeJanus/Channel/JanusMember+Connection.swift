@@ -154,6 +154,24 @@ extension JanusMember {
         }
     }
 
+    /// Waits for a user whose connection to the server was lost. It is then reported as dropped.
+    func waitForLost(_ user: UserID) {
+        lost.append((user, .now + configuration.reconnection.returnTimeout))
+        guard tasks["lost"] == nil else { return }
+        tasks["lost"] = Task {
+            while let next = self.lost.first {
+                try? await Task.sleep(until: next.until)
+                guard !Task.isCancelled else { return }
+                self.lost.removeFirst()
+                // One that came back and was lost again is waited for from then on.
+                guard !self.lost.contains(where: { $0.user == next.user }) else { continue }
+                self.directory.giveUp(next.user)
+                self.settle()
+            }
+            self.tasks["lost"] = nil
+        }
+    }
+
     // MARK: Tokens
 
     /// Requests a new token before the current one expires.

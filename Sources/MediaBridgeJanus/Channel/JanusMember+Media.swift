@@ -127,9 +127,7 @@ extension JanusMember {
                 handles[handle.id] = nil
                 handle.detach()
             },
-            onConnection: { [ledger] connection in
-                if id.track == .main { ledger.setConnection(connection, of: id.user) }
-            })
+            onConnection: { [ledger] in ledger.setConnection($0, of: id) })
         let before = ending.removeValue(forKey: id)
         let task = Task {
             await before?.value

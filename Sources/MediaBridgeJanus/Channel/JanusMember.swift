@@ -64,6 +64,8 @@ actor JanusMember {
     var tokenAlarm: OneShotTimer?
     var outbox = Outbox()
     var lastStamps: [UserID: Notice.Stamp] = [:]
+    /// Users whose connections were lost, in that order, and when each is given up.
+    var lost: [(user: UserID, until: ContinuousClock.Instant)] = []
     /// Whether the interruption was reported to the receiver.
     var isInterruptionTold = false
 
@@ -252,8 +254,10 @@ actor JanusMember {
             if let id = data.id, let display = data.display { return hear(display, from: id) }
             directory.add([data.joining].compactMap(\.self) + (data.publishers ?? []))
             if let id = data.unpublished, id != "ok" { directory.unpublish(id) }
-            if let id = data.leaving, id != "ok" { directory.remove(id) }
-            if let id = data.kicked { directory.remove(id, isKicked: true) }
+            if let id = data.leaving, id != "ok", let user = directory.remove(id) {
+                waitForLost(user)
+            }
+            if let id = data.kicked { _ = directory.remove(id, isKicked: true) }
         default: return
         }
         settle()

@@ -79,8 +79,8 @@ public struct JanusTransport: ChannelTransport {
         public var longestDelay = Duration.seconds(8)
         /// How long after the interruption reconnecting is given up. Default `nil`: never.
         public var timeout: Duration?
-        /// How long to wait for users and tracks that are missing after the interruption. Default
-        /// 10 s.
+        /// How long to wait for users and tracks that are missing after the interruption, and for users whose own
+        /// connection to the server was lost. Default 10 s.
         public var returnTimeout = Duration.seconds(10)
 
         /// Creates the default values.

@@ -144,6 +144,7 @@ final class OutgoingMedia: PeerConnectionObserver {
             return state.connection
         }
         withExtendedLifetime(before) {}
+        ledger.setConnection(connection, of: feed)
         tellState()
     }
 

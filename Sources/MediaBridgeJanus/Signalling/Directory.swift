@@ -10,7 +10,7 @@ struct Directory: Sendable {
     private(set) var feeds: [FeedID: Feed] = [:]
     /// Whether each announced stream of each announced user is muted.
     private var announced: [UserID: [ChannelStream: Bool]] = [:]
-    /// Users that were present before the connection was interrupted, and may come back.
+    /// Users that were present before the connection was interrupted, or whose connection was, and may come back.
     private var missing: Set<UserID> = []
     /// Users that have announced that they are leaving.
     private var departing: Set<UserID> = []
@@ -46,16 +46,21 @@ struct Directory: Sendable {
     }
 
     /// Removes a participant that has left or was kicked.
-    mutating func remove(_ text: String, isKicked: Bool = false) {
+    ///
+    /// - Returns: The user, if its connection was lost: it is kept until ``giveUp(_:)``.
+    mutating func remove(_ text: String, isKicked: Bool = false) -> UserID? {
         let id = FeedID(text)
         let feed = feeds.removeValue(forKey: id)
         missing.remove(id.user)
-        guard id.track == .main, users.remove(id.user) != nil else { return }
+        guard id.track == .main, users.remove(id.user) != nil else { return nil }
         for other in feeds.keys where other.user == id.user { feeds[other] = nil }
         // A crashed client loses its connection before it leaves the room. A client without this
         // library that leaves on purpose loses it afterwards.
         let isAsked = departing.remove(id.user) != nil || feed != nil
         reasons[id.user] = isKicked ? .kicked : isAsked ? .quit : .dropped
+        guard !isKicked, !isAsked else { return nil }
+        missing.insert(id.user)
+        return id.user
     }
 
     mutating func note(departing user: UserID) {
@@ -64,6 +69,9 @@ struct Directory: Sendable {
 
     /// Stops waiting for users that were present before an interruption.
     mutating func giveUpMissing() { missing = [] }
+
+    /// Stops waiting for a user.
+    mutating func giveUp(_ user: UserID) { missing.remove(user) }
 
     // MARK: State reported to the receiver
 

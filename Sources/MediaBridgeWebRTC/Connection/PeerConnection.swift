@@ -27,6 +27,8 @@ public final class PeerConnection: Sendable {
         var isUsed = false
         var isClosed = false
         var link: PeerPipeline?
+        /// The packets that had arrived when the pipeline was stopped.
+        var arrival: [MediaKind: JitterBufferStatistics] = [:]
         var streams: [PeerStream] = []
         var senders: [MediaKind: PeerSender] = [:]
         var receiver: PeerReceiver?
@@ -91,8 +93,13 @@ public final class PeerConnection: Sendable {
         }
         limit?.cancel()
         monitor?.end()
+        // The jitter buffers go with the states of their elements.
+        let arrival = link?.arrival
         await link?.stop()
-        let last = parts.withLock { $0.link.take() }
+        let last = parts.withLock { parts in
+            parts.arrival = arrival ?? parts.arrival
+            return parts.link.take()
+        }
         _ = consume last
     }
 }
@@ -252,12 +259,12 @@ extension PeerConnection {
 
     /// The counts so far, and the counts that the peer reports.
     public var statistics: PeerStatistics {
-        let (senders, receiver, monitor, link) = parts.withLock {
-            ($0.senders, $0.receiver, $0.monitor, $0.link)
+        let (senders, receiver, monitor, link, last) = parts.withLock {
+            ($0.senders, $0.receiver, $0.monitor, $0.link, $0.arrival)
         }
         var statistics = receiver?.counts ?? PeerStatistics()
         for (kind, sender) in senders { statistics[kind] = sender.counts }
-        monitor?.add(to: &statistics, senders, in: link)
+        monitor?.add(to: &statistics, senders, link?.arrival ?? last)
         return statistics
     }
 }
@@ -323,7 +330,14 @@ public struct PeerStatistics: Sendable {
 
         /// Creates counts of zero.
         package init() {}
+
+        /// The counts of the packets.
+        var packetCounts: PacketCounts {
+            PacketCounts(packets: packets, lost: lost, resent: resent)
+        }
     }
+    /// The packets of both streams.
+    package var packetCounts: PacketCounts { video.packetCounts + audio.packetCounts }
     /// The video stream.
     public var video = Stream()
     /// The audio stream.

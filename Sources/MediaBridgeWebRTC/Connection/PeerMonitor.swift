@@ -198,7 +198,7 @@ final class PeerMonitor: Sendable {
     /// Adds the counts from the peer's reports and from the pipeline.
     func add(
         to statistics: inout PeerStatistics, _ senders: [MediaKind: PeerSender],
-        in link: PeerPipeline?
+        _ arrival: [MediaKind: JitterBufferStatistics]
     ) {
         let (reports, roundTrip, estimate, budget) = state.withLock {
             ($0.reports, $0.roundTrip, $0.estimate, $0.budget)
@@ -213,7 +213,12 @@ final class PeerMonitor: Sendable {
             statistics[kind].jitter = .nanoseconds(Int64(report.jitter) * 1_000_000_000 / rate)
         }
         if senders.isEmpty {
-            link?.addArrival(to: &statistics)
+            for (kind, counts) in arrival {
+                statistics[kind].packets = counts.pushed
+                statistics[kind].lost = counts.lost
+                statistics[kind].resent = counts.recovered
+                statistics[kind].jitter = counts.jitter
+            }
         } else {
             statistics.video.resent = budget?.packets ?? 0
         }

@@ -124,23 +124,16 @@ final class PeerPipeline: Sendable {
 // MARK: - Receiving
 
 extension PeerPipeline {
-    /// Adds the counts of the jitter buffers: packets that arrived, were lost, or were retransmitted.
-    func addArrival(to statistics: inout PeerStatistics) {
-        for (buffer, kind) in jitterBuffers {
-            guard let arrival = buffer.jitterBufferStatistics else { continue }
-            statistics[kind].packets += arrival.pushed
-            statistics[kind].lost += arrival.lost
-            statistics[kind].resent += arrival.recovered
-            statistics[kind].jitter = max(statistics[kind].jitter, arrival.jitter)
+    /// The counts of the jitter buffers: packets that arrived, were lost, or were retransmitted.
+    var arrival: [MediaKind: JitterBufferStatistics] {
+        jitterBuffers.reduce(into: [:]) { sum, next in
+            guard let counts = next.0.jitterBufferStatistics else { return }
+            sum[next.1, default: JitterBufferStatistics()].add(counts)
         }
     }
 
     /// The number of received video packets.
-    var videoPackets: Int {
-        jitterBuffers.reduce(0) { sum, next in
-            next.1 == .video ? sum + (next.0.jitterBufferStatistics?.pushed ?? 0) : sum
-        }
-    }
+    var videoPackets: Int { arrival[.video]?.pushed ?? 0 }
 
     /// Configures the RTCP reports. Called when both descriptions are set.
     ///

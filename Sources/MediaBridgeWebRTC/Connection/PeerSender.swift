@@ -13,27 +13,12 @@ final class PeerSender: Sendable {
     /// The number of the stream's source (SSRC).
     let source: UInt32
     private let input: AppSource
+    private let feed: EncodedFeed
     private let payloader: Pad
     private let timeline: SendTimeline
-    private struct State {
-        var isOpen = false
-        var isClosed = false
-        var chain = ReferenceChain()
-        /// The caps of the last frame. Retained, so that no other caps can get the same identity.
-        var caps: Caps?
-        var last: MediaTime?
-        var counts = PeerStatistics.Stream()
-
-        /// Counts a frame that is not sent. Later frames may refer to it.
-        mutating func lose(_ disposition: FrameDisposition) -> FrameDisposition {
-            _ = chain.lose()
-            return counts.units.count(disposition)
-        }
-    }
-    private let state = Mutex(State())
+    private enum Phase { case new, open, closed }
+    private let phase = Mutex(Phase.new)
     private let packets = Atomic<Int>(0)
-    /// The maximum numbers of frames and bytes that wait for the network.
-    private static let (depth, bytes) = (120, 8_000_000)
 
     /// `nil` if the pipeline has no such stream.
     init?(_ stream: PeerStream, _ source: UInt32, in link: PeerPipeline) {
@@ -45,8 +30,8 @@ final class PeerSender: Sendable {
         self.stream = stream
         self.source = source
         self.input = input
+        feed = EncodedFeed(input, mayGoBack: !stream.isVideo)
         timeline = link.timeline
-        input.configure(depth: Self.depth, dropsOldest: false)
         self.payloader = payloader
         payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
     }
@@ -63,23 +48,19 @@ final class PeerSender: Sendable {
     }
 
     /// Opens the stream once the connection is established.
-    func open() { state.withLock { $0.isOpen = true } }
+    func open() { phase.withLock { if $0 == .new { $0 = .open } } }
 
     /// Closes the stream. Later frames are dropped.
-    func close() { state.withLock { ($0.isClosed, $0.caps) = (true, nil) } }
+    func close() { phase.withLock { $0 = .closed } }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard stream.codec == .video(unit.codec) else { return lose(.wrongBufferType) }
+        guard stream.codec == .video(unit.codec) else { return feed.lose(.wrongBufferType) }
         return send(unit.runningTime, unit.liveTiming, unit.references) { try unit.wrapped() }
     }
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard stream.codec == .audio(unit.codec) else { return lose(.wrongBufferType) }
+        guard stream.codec == .audio(unit.codec) else { return feed.lose(.wrongBufferType) }
         return send(unit.runningTime, unit.liveTiming, .none) { try unit.wrapped() }
-    }
-
-    private func lose(_ disposition: FrameDisposition) -> FrameDisposition {
-        state.withLock { $0.lose(disposition) }
     }
 
     /// - Parameter references: Those of the frame; none for audio.
@@ -87,62 +68,21 @@ final class PeerSender: Sendable {
         _ time: MediaTime?, _ live: LiveTiming?, _ references: EncodedVideoFrameReferences,
         wrapping wrap: () throws -> ElementChain.BufferWithCaps
     ) -> FrameDisposition {
-        let refusal: DropCause? = state.withLock { state in
-            if state.isClosed { return .closed }
-            if !state.isOpen { return .notStarted }
-            return time == nil ? .noTime : nil
+        switch phase.withLock({ $0 }) {
+        case .new: return feed.lose(.notStarted)
+        case .closed: return feed.lose(.dropped(.closed))
+        case .open: break
         }
-        if let refusal { return lose(.dropped(refusal)) }
-        guard let time, let wrapped = try? wrap() else { return lose(.dropped(.failed)) }
-        let isFull = input.queuedBuffers >= Self.depth || input.queuedBytes >= Self.bytes
-        let caps = wrapped.caps
-        var own: Buffer? = wrapped.buffer.retained().withOwnHeader()
-        return state.withLock { state in
-            guard !isFull else { return state.lose(.queueFull) }
-            guard state.chain.admits(references) else {
-                return state.lose(.dropped(.needsKeyFrame))
-            }
-            let due = timeline.due(time, live)
-            guard let stamp = ClockTime(due), var buffer = own.take() else {
-                return state.lose(.dropped(.early))
-            }
-            if let last = state.last, due < last, stream.isVideo {
-                return state.lose(.dropped(.backwards))
-            }
-            state.last = due
-            buffer.presentationTime = stamp
-            buffer.decodingTime = nil
-            if state.caps?.identity != caps.identity {
-                state.caps = caps
-                input.setCaps(caps)
-            }
-            let size = buffer.byteCount
-            guard input.push(buffer) else {
-                return state.lose(.dropped(.closed))
-            }
-            state.counts.bytes += size
-            return state.counts.units.count(.accepted)
-        }
+        guard let time else { return feed.lose(.dropped(.noTime)) }
+        return feed.push(references, due: { timeline.due(time, live) }, wrapping: wrap)
     }
 
     /// The counts so far.
     var counts: PeerStatistics.Stream {
-        var counts = state.withLock { $0.counts }
+        var counts = PeerStatistics.Stream()
+        (counts.units, counts.bytes) = (feed.counts, feed.byteCount)
         counts.packets = packets.load(ordering: .relaxed)
         return counts
-    }
-}
-
-extension FrameBalance {
-    /// Counts a frame with its outcome, and returns the outcome.
-    @discardableResult
-    mutating func count(_ disposition: FrameDisposition) -> FrameDisposition {
-        offered += 1
-        switch disposition {
-        case .accepted: delivered += 1
-        case .dropped(let cause): dropped[cause] += 1
-        }
-        return disposition
     }
 }
 

@@ -49,9 +49,12 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         var isConnecting = false
         var isPlaying = false
         var failure: PipelineError?
-        var inputs: [MediaKind: AppSource] = [:]
-        var caps: [MediaKind: Caps] = [:]
+        var inputs: [MediaKind: (source: AppSource, feed: EncodedFeed)] = [:]
         var baseTime = MediaTime.zero
+        /// The time of the frame at which a keyframe was last requested.
+        var requested: MediaTime?
+        /// The counts of the last connection.
+        var last = PeerStatistics()
         weak var pipeline: Pipeline?
     }
     private let state = Mutex(State())
@@ -60,8 +63,9 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
 
     /// The names of the appsrcs in the capture's string.
     private static func input(_ kind: MediaKind) -> String { "whep-\(kind.rawValue)" }
-    /// The maximum number of encoded frames that wait in an appsrc.
-    private static let depth = 256
+
+    /// The seconds of media after which a keyframe is requested again: the request may be lost.
+    private static let requestInterval = 0.5
 
     init(_ client: SignallingClient, _ configuration: PeerConnection.Configuration) {
         self.client = client
@@ -104,8 +108,9 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         let sources = pipeline.appSources
         for kind in [MediaKind.video, .audio] {
             guard let input = sources[Self.input(kind)] else { continue }
-            input.configure(depth: Self.depth, dropsOldest: false)
-            state.withLock { $0.inputs[kind] = input }
+            // A server may forward pictures that are shown in another order.
+            let feed = EncodedFeed(input, mayGoBack: true)
+            state.withLock { $0.inputs[kind] = (input, feed) }
             guard kind == .video else { continue }
             input.element.pad("src")?.onKeyFrameRequest { [weak self] in
                 self?.state.withLock { $0.connection }?.peer.requestKeyFrame()
@@ -121,7 +126,8 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     private func played() {
         guard let base = state.withLock({ $0.pipeline })?.baseTime else { return }
         let (connection, isNeeded, failure) = state.withLock { state in
-            (state.isPlaying, state.baseTime, state.caps) = (true, MediaTime(base), [:])
+            (state.isPlaying, state.baseTime) = (true, MediaTime(base))
+            state.inputs.values.forEach { $0.feed.reset() }
             let isNeeded = state.connection == nil && !state.isConnecting && state.failure == nil
             if isNeeded { state.isConnecting = true }
             return (state.connection, isNeeded, state.failure.take())
@@ -155,7 +161,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         let connection = state.withLock { state in
             guard state.isPlaying else { return nil as AnsweredConnection? }
             state.isPlaying = false
-            return state.connection.take()
+            return Self.end(&state)
         }
         if let connection { Task { await connection.close() } }
     }
@@ -181,44 +187,66 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
         }
         let (inputs, isPlaying, connection) = state.withLock { state in
             if !state.isPlaying { state.failure = reason }
-            return (Array(state.inputs.values), state.isPlaying, state.connection.take())
+            return (Array(state.inputs.values), state.isPlaying, Self.end(&state))
         }
         if isPlaying {
-            if now == .closed { inputs.forEach { $0.endOfStream() } } else { fail(reason) }
+            if now == .closed { inputs.forEach { $0.source.endOfStream() } } else { fail(reason) }
         }
         if let connection { Task { await connection.close() } }
     }
 
     func receive(_ unit: EncodedVideoFrame) {
-        guard let wrapped = try? unit.wrapped() else { return }
-        push(wrapped, .video, unit.runningTime, unit.liveTiming)
+        let result = push(.video, unit.references, unit.runningTime, unit.liveTiming) {
+            try unit.wrapped()
+        }
+        guard result == .dropped(.needsKeyFrame), let time = unit.runningTime else { return }
+        let peer = state.withLock { state -> PeerConnection? in
+            guard state.requested.map({ abs((time - $0).seconds) >= Self.requestInterval }) ?? true
+            else { return nil }
+            state.requested = time
+            return state.connection?.peer
+        }
+        peer?.requestKeyFrame()
     }
 
     func receive(_ unit: EncodedAudioFrame) {
-        guard let wrapped = try? unit.wrapped() else { return }
-        push(wrapped, .audio, unit.runningTime, unit.liveTiming)
+        push(.audio, .none, unit.runningTime, unit.liveTiming) { try unit.wrapped() }
     }
 
+    /// - Returns: The outcome; `nil` for a frame that arrives while the capture does not run.
+    @discardableResult
     private func push(
-        _ wrapped: borrowing ElementChain.BufferWithCaps, _ kind: MediaKind, _ time: MediaTime?,
-        _ live: LiveTiming?
-    ) {
-        guard let time, let live else { return }
-        let caps = wrapped.caps
-        let (input, isNew, due) = state.withLock { state -> (AppSource?, Bool, MediaTime) in
-            guard state.isPlaying, let input = state.inputs[kind] else {
-                return (nil, false, .zero)
-            }
-            let isNew = state.caps[kind]?.identity != caps.identity
-            if isNew { state.caps[kind] = caps }
-            return (input, isNew, time + live.clockOrigin - state.baseTime)
+        _ kind: MediaKind, _ references: EncodedVideoFrameReferences, _ time: MediaTime?,
+        _ live: LiveTiming?, wrapping wrap: () throws -> ElementChain.BufferWithCaps
+    ) -> FrameDisposition? {
+        let (input, baseTime) = state.withLock { state in
+            (state.isPlaying ? state.inputs[kind] : nil, state.baseTime)
         }
-        guard let input else { return }
-        if isNew { input.setCaps(caps) }
-        guard let stamp = ClockTime(due), input.queuedBuffers < Self.depth else { return }
-        var buffer = wrapped.buffer.retained().withOwnHeader()
-        buffer.presentationTime = stamp
-        buffer.decodingTime = nil
-        _ = input.push(buffer)
+        guard let input else { return nil }
+        guard let time, let live else { return input.feed.lose(.dropped(.noTime)) }
+        return input.feed.push(
+            references, due: { time + live.clockOrigin - baseTime }, wrapping: wrap)
+    }
+
+    // MARK: Counts
+
+    func drops(of stream: String) -> DropCounts {
+        let feed = MediaKind(rawValue: stream).flatMap { kind in
+            state.withLock { $0.inputs[kind]?.feed }
+        }
+        return feed?.counts.dropped ?? DropCounts()
+    }
+
+    func packets(of stream: String) -> PacketCounts {
+        guard let kind = MediaKind(rawValue: stream) else { return PacketCounts() }
+        let (connection, before) = state.withLock { ($0.connection, $0.last) }
+        return (connection?.peer.statistics ?? before)[kind].packetCounts
+    }
+
+    /// Takes the connection out of the state, and keeps its counts.
+    private static func end(_ state: inout State) -> AnsweredConnection? {
+        guard let connection = state.connection.take() else { return nil }
+        state.last = connection.peer.statistics
+        return connection
     }
 }

@@ -14,6 +14,8 @@ final class WHIPLink: PeerConnectionObserver {
         var isConnected = false
         var hasWorked = false
         var attempts = 0
+        /// The packets of the connections before the present one.
+        var packets = PacketCounts()
         var retry: OneShotTimer?
         var isOver = false
         var media: PeerConnection.Media
@@ -25,6 +27,11 @@ final class WHIPLink: PeerConnectionObserver {
     private let configuration: PeerConnection.Configuration
     private let publisher: MediaPublisher
     private let onFailure: @Sendable (PipelineError) -> Void
+    private static let policy = {
+        var policy = RestartPolicy()
+        policy.longestDelay = .seconds(8)
+        return policy
+    }()
     /// Opened when the first session is established or has failed permanently, and at the end.
     let settled = Latch()
 
@@ -54,6 +61,20 @@ final class WHIPLink: PeerConnectionObserver {
     /// The connected peer; `nil` while there is none.
     var peer: PeerConnection? {
         state.withLock { $0.isConnected ? $0.connection?.peer : nil }
+    }
+
+    /// The packets that were sent.
+    var packets: PacketCounts {
+        let (connection, before) = state.withLock { ($0.connection, $0.packets) }
+        return before + (connection?.peer.statistics.packetCounts ?? PacketCounts())
+    }
+
+    /// Takes the connection out of the state, and keeps its counts.
+    private static func end(_ state: inout State) -> AnsweredConnection? {
+        guard let connection = state.connection.take() else { return nil }
+        state.packets = state.packets + connection.peer.statistics.packetCounts
+        state.isConnected = false
+        return connection
     }
 
     func begin() { Task { await self.connect() } }
@@ -114,12 +135,12 @@ final class WHIPLink: PeerConnectionObserver {
     /// Schedules a reconnection, or gives up.
     private func lost(_ error: PipelineError) {
         let (connection, isHopeless) = state.withLock { state -> (AnsweredConnection?, Bool) in
-            state.isConnected = false
-            let connection = state.connection.take()
+            let connection = Self.end(&state)
             guard !state.isOver else { return (connection, false) }
             let isHopeless = !state.hasWorked || error.code == .unauthorized
             if !isHopeless {
-                let delay = Duration.milliseconds(500) * (1 << min(state.attempts, 4))
+                let delay = max(
+                    Self.policy.randomDelay(after: state.attempts), error.retryAfter ?? .zero)
                 state.attempts += 1
                 state.retry = OneShotTimer(after: delay) { [weak self] in self?.begin() }
             }
@@ -136,8 +157,7 @@ final class WHIPLink: PeerConnectionObserver {
         let connection = state.withLock { state in
             state.isOver = true
             state.retry = nil
-            state.isConnected = false
-            return state.connection.take()
+            return Self.end(&state)
         }
         settled.open()
         await connection?.close()

@@ -17,8 +17,8 @@ internal import Synchronization
 /// are sent without re-encoding. Frames of other codecs are an error, as are reordered frames
 /// (B-frames). The sink connects with the first frame, which determines the codec of the session.
 /// Media that is not live waits for the connection; live media is dropped until the connection is
-/// established. An established connection that fails is replaced after 0.5 s, 1 s, 2 s … 8 s, until
-/// the sink is stopped. A server that refuses the first connection is an error, and so is an end
+/// established. An established connection that fails is replaced, until the sink is stopped: after 0.5 s, 1 s, 2 s … 8 s,
+/// less a random part of up to a half, or after the `Retry-After` of the server if that is longer (up to five minutes). A server that refuses the first connection is an error, and so is an end
 /// before any media was sent. Thread: any.
 public final class WHIPSink: VideoSink, Sendable {
     /// The settings of a sink.
@@ -45,6 +45,8 @@ public final class WHIPSink: VideoSink, Sendable {
         var link: WHIPLink?
         var failure: PipelineError?
         var refused = DropCounts()
+        /// The packets that the last run sent.
+        var sent = PacketCounts()
         /// The number of encoded audio frames that were sent without re-encoding.
         var sentUnits = 0
         var onKeyFrameNeeded: @Sendable () -> Void = {}
@@ -311,10 +313,13 @@ extension WHIPSink: BridgeDestination {
                     advice: "longer media, or a server that answers faster"))
         }
         await link?.end()
+        if let link { state.withLock { $0.sent = link.packets } }
         settled.signal()
         // These closures retain the bridge, which retains this sink.
         state.withLock { ($0.onKeyFrameNeeded, $0.onFailure) = ({}, { _ in }) }
     }
+
+    package var packets: PacketCounts? { state.withLock { $0.link?.packets ?? $0.sent } }
 
     package var balance: FrameBalance {
         let (publisher, refused) = state.withLock { ($0.publisher, $0.refused) }

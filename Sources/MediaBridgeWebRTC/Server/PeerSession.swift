@@ -122,7 +122,9 @@ extension PeerSession {
     @discardableResult
     func count(in statistics: inout ChannelStatistics, isFinal: Bool = false) -> FrameBalance {
         let (peer, received) = state.withLock { ($0.peer, $0.counts) }
-        let counts = kind == .sender ? received : peer?.statistics ?? PeerStatistics()
+        let ofPeer = peer?.statistics ?? PeerStatistics()
+        let counts = kind == .sender ? received : ofPeer
+        let packets = ofPeer.packetCounts
         var (video, audio) = (counts.video.units.inChannel, counts.audio.units.inChannel)
         if isFinal {
             video.dropped[.closed] += max(0, video.waiting)
@@ -132,9 +134,11 @@ extension PeerSession {
         case .viewer:
             statistics.outgoing = statistics.outgoing + video
             statistics.outgoingAudio = statistics.outgoingAudio + audio
+            statistics.outgoingPackets = (statistics.outgoingPackets ?? PacketCounts()) + packets
         case .sender:
             statistics.incoming = statistics.incoming + video
             statistics.incomingAudio = statistics.incomingAudio + audio
+            statistics.incomingPackets = (statistics.incomingPackets ?? PacketCounts()) + packets
         }
         return video
     }

@@ -152,12 +152,19 @@ extension PipelineError {
         let status = reply.response.status.code
         let (code, advice) = meaning(of: status, sentToken: sentToken)
         let line = firstLine(of: reply)
-        return PipelineError(
+        var error = PipelineError(
             code,
             message: "\(Origin.text(of: url)) refused with status \(status)"
                 + (line.isEmpty ? "" : ": \(line)"),
             advice: advice)
+        // The header's other form, a date, depends on two clocks, and is not used.
+        error.retryAfter = reply.response.headerFields[.retryAfter].flatMap { Int($0) }
+            .map { min(max(.zero, .seconds($0)), longestRetryDelay) }
+        return error
     }
+
+    /// A server cannot make a client wait longer.
+    private static let longestRetryDelay = Duration.seconds(300)
 
     private static func meaning(of status: Int, sentToken: Bool) -> (Code, String?) {
         switch status {

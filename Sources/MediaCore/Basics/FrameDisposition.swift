@@ -142,6 +142,17 @@ public struct FrameBalance: Equatable, Sendable {
     /// stopped.
     public var waiting: Int { offered - delivered - dropped.total }
 
+    /// Counts a frame with its outcome, and returns the outcome.
+    @discardableResult
+    package mutating func count(_ disposition: FrameDisposition) -> FrameDisposition {
+        offered += 1
+        switch disposition {
+        case .accepted: delivered += 1
+        case .dropped(let cause): dropped[cause] += 1
+        }
+        return disposition
+    }
+
     /// Adds the counts of two balances.
     package static func + (a: FrameBalance, b: FrameBalance) -> FrameBalance {
         FrameBalance(
@@ -157,6 +168,28 @@ extension FrameBalance: CustomStringConvertible {
         if dropped.total != 0 { parts.append("\(dropped)") }
         if waiting != 0 { parts.append("\(waiting) waiting") }
         return parts.joined(separator: ", ")
+    }
+}
+
+/// Counts the packets of media in a network.
+public struct PacketCounts: Equatable, Sendable {
+    /// Packets sent, or received; retransmitted ones are not included.
+    public var packets: Int
+    /// Packets that did not arrive in time: as the peer reports when sending, as counted locally when receiving.
+    /// One frame is sent in one or more packets.
+    public var lost: Int
+    /// Packets that were sent again, or arrived only when they were sent again.
+    public var resent: Int
+
+    /// Creates counts; all are zero by default.
+    package init(packets: Int = 0, lost: Int = 0, resent: Int = 0) {
+        (self.packets, self.lost, self.resent) = (packets, lost, resent)
+    }
+
+    /// Adds two counts.
+    package static func + (a: PacketCounts, b: PacketCounts) -> PacketCounts {
+        PacketCounts(
+            packets: a.packets + b.packets, lost: a.lost + b.lost, resent: a.resent + b.resent)
     }
 }
 

@@ -132,8 +132,16 @@ struct HostCommand: AsyncParsableCommand {
             end.note(.interrupt)
         } _: {
             do {
-                try await janus.start {
-                    Terminal.say("the Janus server ended unexpectedly; it is running again")
+                try await janus.start { event in
+                    switch event {
+                    case .restarted:
+                        Terminal.say("the Janus server ended unexpectedly; it is running again")
+                    case .notRestarted(let error, let delay):
+                        let seconds = Text.decimal(MediaTime(delay).seconds, 1)
+                        Terminal.say(
+                            "the Janus server has ended and does not start again; next attempt in \(seconds) s. "
+                                + "\(error)")
+                    }
                 }
                 try await signalling.open()
                 try await pages.open()

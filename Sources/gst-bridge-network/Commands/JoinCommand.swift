@@ -125,9 +125,9 @@ struct JoinCommand: AsyncParsableCommand {
         for output in outputs { try output.check() }
         let source = try capture.map { try PipelineVideoSource($0) }
         let transport = try JanusTransport(server: server, configuration: configuration)
-        let engine = MediaEngine(transport: transport)
+        let engine = MediaEngine(configuration: sending.engine, transport: transport)
         let reception = Reception(engine, outputs: outputs, directory: directory, allSend: false)
-        let participation = Participation(engine)
+        let participation = Participation(engine, restarts: sending.restart)
         let events = engine.events
         let watching = Task {
             for await event in events {
@@ -187,13 +187,16 @@ struct JoinCommand: AsyncParsableCommand {
 /// One user's membership in a channel, as the command shows it.
 private final class Participation: Sendable {
     let engine: MediaEngine
-    let end = EndOfServing()
+    let end: EndOfServing
     /// The users in the channel, and the rates of their frames.
     private let users = Mutex<[UserID: RateOfCount]>([:])
     private let isReconnecting = Atomic(false)
     private let ownRate = RateOfCount()
 
-    init(_ engine: MediaEngine) { self.engine = engine }
+    init(_ engine: MediaEngine, restarts: Bool) {
+        self.engine = engine
+        end = EndOfServing(restarts: restarts)
+    }
 
     func note(_ event: EngineEvent) {
         switch event {
@@ -280,13 +283,17 @@ extension BridgeReport {
     /// frames.
     fileprivate mutating func add(_ statistics: EngineStatistics) {
         for (user, tracks) in statistics.remote {
-            captures[user.name] = Counts(tracks[.main]?.balance ?? FrameBalance())
+            captures[user.name] = Counts(
+                tracks[.main]?.balance ?? FrameBalance(),
+                packets: statistics.channel?.fromPackets[user])
         }
         for (stream, remote) in statistics.gone.remote.latest where stream.track == .main {
             captures[stream.user.name, default: Counts(FrameBalance())].frames += remote.received
         }
         // After the end of the membership, for example by a kick, only the engine's own counts are
         // left.
-        outputs["channel"] = Counts(statistics.channel?.outgoing ?? statistics.outgoing)
+        outputs["channel"] = Counts(
+            statistics.channel?.outgoing ?? statistics.outgoing,
+            packets: statistics.channel?.outgoingPackets)
     }
 }

@@ -94,7 +94,10 @@ struct ReceiveCommand: AsyncParsableCommand {
         await watching.value
         let outcome = await reception.outcome
         var report = BridgeReport(reason, since: start)
-        report.captures = ["senders": .init(statistics.channel?.incoming ?? .init())]
+        let channel = statistics.channel
+        report.captures = [
+            "senders": .init(channel?.incoming ?? .init(), packets: channel?.incomingPackets)
+        ]
         try options.connection.report.print(
             report, files: record == nil ? nil : outcome.files, after: reason.failure)
         if outcome.hasFailed { throw ExitCode(1) }

@@ -52,8 +52,8 @@ struct ShareCommand: AsyncParsableCommand {
         settings.maximumViewers = viewers
         settings.connection.bitRate = sending.bitrate?.value
         let server = WebRTCServer(configuration: settings)
-        let engine = MediaEngine(transport: server)
-        let end = EndOfServing()
+        let engine = MediaEngine(configuration: sending.engine, transport: server)
+        let end = EndOfServing(restarts: sending.restart)
         let events = engine.events
         let watching = Task { for await event in events { end.note(event) } }
         let listener = HTTPListener(
@@ -86,7 +86,10 @@ struct ShareCommand: AsyncParsableCommand {
         let track = last.local[.main]
         var report = BridgeReport(reason, since: start)
         report.captures = ["video": .init(track?.balance ?? FrameBalance())]
-        report.outputs = ["viewers": .init(last.channel?.outgoing ?? last.outgoing)]
+        report.outputs = [
+            "viewers": .init(
+                last.channel?.outgoing ?? last.outgoing, packets: last.channel?.outgoingPackets)
+        ]
         try options.connection.report.print(report, after: reason.failure)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import MediaBasics
 import MediaBridge
 import Synchronization
 
@@ -16,6 +17,8 @@ final class JanusProgram: Sendable {
         var failure: (any Error)?
     }
     private let state = Mutex(State())
+    /// Signalled when Janus is to be stopped.
+    private let over = MonotonicSignal()
     /// Finishes when Janus has ended and will not be restarted.
     private let (ended, ending) = AsyncStream.makeStream(of: Never.self)
     /// Printed when the WebSocket is listening.
@@ -25,20 +28,31 @@ final class JanusProgram: Sendable {
 
     init(_ settings: JanusSettings) { self.settings = settings }
 
+    /// What happens to Janus after it was started.
+    enum Event {
+        /// It had died, and runs again.
+        case restarted
+        /// It has died, and a restart has failed; the next one follows after the delay.
+        case notRestarted(PipelineError, delay: Duration)
+    }
+
     /// Starts Janus and keeps it running.
     ///
-    /// - Parameter onRestart: Called when Janus runs again after it had died.
+    /// - Parameter onEvent: Called on a thread of this object.
     /// - Throws: ``PipelineError`` if Janus does not start.
-    func start(onRestart: @escaping @Sendable () -> Void) async throws(PipelineError) {
+    func start(onEvent: @escaping @Sendable (Event) -> Void) async throws(PipelineError) {
         let ready = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
         // The kernel kills the program when the thread that started it ends. This thread outlives
         // the program.
         Thread { [self] in
-            var isFirst = true
+            var (isFirst, failures) = (true, 0)
             while true {
+                var hasRun = false
+                state.withLock { ($0.failure, $0.lines) = (nil, []) }
                 do {
                     try runOnce {
-                        if isFirst { ready.continuation.yield(true) } else { onRestart() }
+                        hasRun = true
+                        if isFirst { ready.continuation.yield(true) } else { onEvent(.restarted) }
                         isFirst = false
                     }
                 } catch {
@@ -46,7 +60,10 @@ final class JanusProgram: Sendable {
                 }
                 // If the first start failed, another attempt would fail too.
                 guard !isFirst, !state.withLock({ $0.isOver }) else { break }
-                Thread.sleep(forTimeInterval: 0.5)
+                let delay = RestartPolicy().randomDelay(after: failures)
+                failures = hasRun ? 0 : failures + 1
+                if !hasRun { onEvent(.notRestarted(failure, delay: delay)) }
+                if over.wait(for: delay) { break }
             }
             ready.continuation.yield(false)
             ending.finish()
@@ -81,6 +98,7 @@ final class JanusProgram: Sendable {
             state.isOver = true
             if let process = state.process { kill(process, SIGTERM) }
         }
+        over.signal()
         let limit = Task {
             try await Task.sleep(for: Self.endTimeout)
             state.withLock { state in

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BridgeCommands
 import MediaBridge
+import Synchronization
 
 /// The first reason to end a command that serves.
 final class EndOfServing: Sendable {
@@ -9,8 +10,15 @@ final class EndOfServing: Sendable {
 
     private let reasons: AsyncStream<Reason>
     private let reason: AsyncStream<Reason>.Continuation
+    private let restarts: Bool
+    /// Whether the capture has failed since it last delivered.
+    private let isDown = Atomic(false)
 
-    init() { (reasons, reason) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1)) }
+    /// - Parameter restarts: Whether a capture that fails is restarted.
+    init(restarts: Bool = false) {
+        self.restarts = restarts
+        (reasons, reason) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    }
 
     func note(_ end: BridgeReport.End) { reason.yield((end, nil)) }
 
@@ -23,6 +31,14 @@ final class EndOfServing: Sendable {
         case .disconnected(let error): fail(error)
         case .warning(let text): Terminal.say("warning: \(text)")
         case .sourceEnded: note(.eos)
+        case .sourceFailed(_, let error) where restarts:
+            isDown.store(true, ordering: .relaxed)
+            Terminal.say("restarting the capture: \(error)")
+        case .localVideoState(.capturing):
+            let wasDown = isDown.exchange(false, ordering: .relaxed)
+            if wasDown { Terminal.say("the capture was restarted") }
+        case .audioSourceFailed(let error) where restarts:
+            Terminal.say("restarting the audio: \(error)")
         case .sourceFailed(_, let error), .publicationChanged(_, .failed(let error)):
             fail(error)
         case .sourceStalled(_, let time):

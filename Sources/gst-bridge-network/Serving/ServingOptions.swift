@@ -193,6 +193,20 @@ struct SendingOptions: ParsableArguments {
             valueName: "bits/s"))
     var bitrate: SizeArgument?
 
+    @Flag(
+        help: """
+            Restart a live capture that ends, fails or delivers nothing for 10 s. Attempts continue \
+            without limit, 0.5 s to 30 s apart. Default: the command ends.
+            """)
+    var restart = false
+
+    /// The configuration of the engine that sends.
+    var engine: MediaEngine.Configuration {
+        var engine = MediaEngine.Configuration()
+        if restart { engine.restart = RestartPolicy() }
+        return engine
+    }
+
     /// Not named `validate`, so that the commands check their own options first.
     func check() throws {
         if let bitrate, bitrate.value < 30_000 {

@@ -7,12 +7,13 @@ import Testing
     .hangGuard, .needsJanus, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct CallFaultTests {
-    /// Alice runs on the server's machine, and bob records her on the other side of the cable.
+    /// Alice runs on the server's machine, and bob on the other side of the cable. Each records the other into one
+    /// file.
     @Test func callRecoversFromCableLossAddressChangeAndPacketLoss() async throws {
         try await Call.run { call in
             // A pulled cable raises no event. The silence timeout detects it, with its default limit.
             let (alice, bob) = (
-                try call.call("alice", environment: [:]),
+                try call.call("alice", call.recording("alice"), environment: [:]),
                 try call.call(
                     "bob", call.recording("bob"), on: call.network.client, environment: [:])
             )
@@ -43,9 +44,11 @@ struct CallFaultTests {
             try await seeEachOther()
 
             let files = try #require(try await bob.report().files)
-            _ = try await alice.report()
-            try #require(files.count == 1)
-            for file in files { try await file.expect("alice", isWhole: false) }
+            let others = try #require(try await alice.report().files)
+            try #require(files.count == 1 && others.count == 1)
+            try await files[0].expect("alice", isWhole: false)
+            try await others[0].expect("bob", isWhole: false)
+            #expect(alice.errors.ranges(of: "bob has joined").count == 1, "\(alice.errors)")
         }
     }
 

@@ -14,11 +14,13 @@ struct HostTests {
         let command: [String]
         let page: String
 
-        init(on network: TestNetwork, _ more: [String] = []) async throws {
+        init(
+            on network: TestNetwork, _ more: [String] = [], environment: [String: String] = [:]
+        ) async throws {
             program = try network.server.start(
                 Tool.gstBridge,
                 ["host", "hall", "--listen", "\(network.server.address):8080"] + more,
-                environment: Call.patience)
+                environment: Call.patience.merging(environment) { $1 })
             try await program.waitForErrors(to: "say where browsers join") {
                 $0.contains("browsers join at ")
             }
@@ -89,7 +91,7 @@ struct HostTests {
                         """, as: [Bool].self)
                     #expect(isOn == [false, false, false])
                     try await page.evaluate("$('leave').click()")
-                    try await alice.waits(for: "ann has disconnected")
+                    try await alice.waits(for: "ann has left")
                     #expect(
                         try await page.evaluate("$('users').childElementCount", as: Int.self) == 0)
                 }
@@ -181,6 +183,26 @@ struct HostTests {
                 try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
                 try await host.program.waits(for: "is running again")
                 try await alice.waits(for: "reconnected")
+                host.program.send(signal: SIGTERM)
+                #expect(try await host.program.end().status == 0)
+            }
+        }
+    }
+
+    @Test func aServerThatDoesNotStartAgainIsReportedUntilItDoes() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let place = directory.file("temporary")
+                try FileManager.default.createDirectory(
+                    atPath: place, withIntermediateDirectories: false)
+                let host = try await Host(on: network, environment: ["TMPDIR": place])
+                // The server's settings have no place to be written to.
+                try FileManager.default.removeItem(atPath: place)
+                try directory.write("", to: "temporary")
+                try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
+                try await host.program.waits(for: "does not start again; next attempt in ")
+                try FileManager.default.removeItem(atPath: place)
+                try await host.program.waits(for: "is running again")
                 host.program.send(signal: SIGTERM)
                 #expect(try await host.program.end().status == 0)
             }

@@ -25,6 +25,19 @@ import Testing
         }
     }
 
+    @Test func aSnapshotWithoutACaptureIsOfTheScreen() async throws {
+        try await withTemporaryDirectory { directory in
+            let picture = directory.file("a.png")
+            try await withVirtualDisplay { display in
+                let ended = try await Tool.run(
+                    Tool.gstBridge, ["snapshot", picture], environment: display.environment)
+                #expect(ended.status == 0 && ended.errors.contains("screen"), "\(ended.errors)")
+                let video = try await MediaProbe(of: picture).video
+                #expect((video?.width, video?.height) == (640, 480))
+            }
+        }
+    }
+
     /// After concat, the source chooses a format that must be converted for the display. Its frames are
     /// larger than the display's memory.
     @Test func unsupportedFormatIsNotWrittenIntoDisplayMemory() async throws {

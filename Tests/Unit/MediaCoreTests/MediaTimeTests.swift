@@ -85,4 +85,11 @@ import Testing
         #expect(MediaTime(value: 36_061, timescale: 1).description == "10:01:01.000000000")
         #expect(MediaTime(nanoseconds: .min).description == "-2562047:47:16.854775808")
     }
+
+    @Test func theWallTimeOfAFrameIsThatOfItsSource() {
+        var timing = LiveTiming(clockOrigin: MediaTime(seconds: 5), latency: .zero)
+        #expect(timing.wallTime(at: MediaTime(seconds: 2)) == nil)
+        timing.wallClockOrigin = MediaTime(seconds: 1000)
+        #expect(timing.wallTime(at: MediaTime(seconds: 2)) == MediaTime(seconds: 1007))
+    }
 }

@@ -16,6 +16,12 @@ struct RestartPolicyTests {
         }
     }
 
+    @Test func attemptsAreHalfASecondToHalfAMinuteApartWithoutLimitByDefault() {
+        let policy = RestartPolicy()
+        #expect(policy.delay(after: 0) == .milliseconds(500))
+        #expect(policy.delay(after: 1_000_000) == .seconds(30))
+    }
+
     @Test func aRandomDelayIsUpToHalfShorter() {
         for (failures, milliseconds) in delays {
             let range = Duration.milliseconds(milliseconds / 2)...(.milliseconds(milliseconds))

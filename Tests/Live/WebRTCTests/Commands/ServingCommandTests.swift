@@ -92,6 +92,44 @@ import Testing
         #expect(report.ended == "interrupt")
     }
 
+    /// A camera with sound that reboots: viewers stay connected, and see it again.
+    @Test func aSharedCameraIsRestarted() async throws {
+        let port = try FreePort.tcp()
+        let video =
+            "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=15/1 "
+            + "! x264enc tune=zerolatency key-int-max=15 ! rtph264pay name=pay0 pt=96 config-interval=1 "
+            + "audiotestsrc is-live=true ! opusenc ! rtpopuspay name=pay1 pt=97"
+        let camera = try await RTSPCamera(port: port, video)
+        let source =
+            "rtspsrc location=\(RTSPCamera.url(port: port)) protocols=tcp latency=100 name=r "
+            + "r. ! rtph264depay ! h264parse ! appsink name=video r. ! rtpopusdepay ! appsink name=audio"
+        let result = try await serve(
+            ["share", "--restart", "--capture", source, "--listen", "127.0.0.1:0"]
+        ) { process, url in
+            let viewer = Viewer()
+            let connection = PeerConnection(.receiver, observer: viewer)
+            let offer = try await connection.offer()
+            let session = try await SignallingClient(endpoint(url, "/whep")).post(offer: offer)
+            try await connection.accept(answer: session.answer)
+            await viewer.units.wait { $0.count >= 5 }
+            try await camera.kill()
+            try await process.waitForErrors(to: "restart the capture") {
+                $0.contains("restarting the capture: ")
+            }
+            let before = viewer.units.value.count
+            let again = try await RTSPCamera(port: port, video)
+            try await process.waitForErrors(to: "say that the camera is back") {
+                $0.contains("the capture was restarted")
+            }
+            await viewer.units.wait { $0.count >= before + 15 }
+            await session.end()
+            await connection.close()
+            try await again.kill()
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+        #expect(report.ended == "interrupt")
+    }
+
     @Test func aSenderIsRecorded() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await serve(

@@ -82,6 +82,69 @@ struct FaultTests {
         }
     }
 
+    /// Audio is not sent again, so lost packets of it stay lost.
+    @Test func reportsOfBothEndsStateThePacketsThatTheNetworkLost() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withTestNetwork { network in
+                let pictures = try NumberedPictures(in: directory)
+                let share = try await ServingProgram(
+                    ["share", "--capture", pictures.sourceWithSound], on: network.server)
+                let receive = try await ServingProgram(
+                    ["receive", "--record", directory.path], on: network.server, port: 8081)
+                let sending = try network.client.start(
+                    Tool.gstBridge,
+                    [
+                        "run", "--capture", pictures.sourceWithSound, "--report", "json",
+                        "--output",
+                        "whip:\(receive.origin)/whip?name=cam \(ServingProgram.token)",
+                    ])
+                let recording = try network.client.start(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", "whep:\(share.origin)/whep \(ServingProgram.token)",
+                        "--progress", "always", "--report", "json", directory.file("played.mkv"),
+                    ])
+                try await receive.waitForRecording(of: "cam")
+                try await recording.waitForErrors(to: "record pictures") { Self.frames($0) > 10 }
+                try await network.lose(percent: 20, to: network.client)
+                try await network.lose(percent: 20, to: network.server)
+                let before = Self.frames(recording.errors)
+                try await recording.waitForErrors(to: "record pictures despite the loss") {
+                    Self.frames($0) > before + 60
+                }
+                try await receive.waitForPictures(60)
+                try await network.lose(percent: 0, to: network.client)
+                try await network.lose(percent: 0, to: network.server)
+                let seen = Self.frames(recording.errors)
+                try await recording.waitForErrors(to: "record pictures after the loss") {
+                    Self.frames($0) > seen + 30
+                }
+                var reports: [String: ServingProgram.Report.Counts] = [:]
+                for (name, process) in ["whip": sending, "whep": recording] {
+                    process.send(signal: SIGINT)
+                    let result = try await process.end()
+                    #expect(result.status == 0, "\(result.errors)")
+                    let report = try JSONDecoder().decode(
+                        ServingProgram.Report.self, from: Data(result.output.utf8))
+                    reports[name] =
+                        name == "whip" ? report.outputs["output"] : report.captures["audio"]
+                }
+                reports["receive"] = try await receive.end().captures["senders"]
+                reports["share"] = try await share.end().outputs["viewers"]
+                #expect(reports.count == 4)
+                for (name, counts) in reports {
+                    #expect(counts.packets ?? 0 > 100, "\(name): \(counts)")
+                    #expect(counts.lostPackets ?? 0 > 0, "\(name): \(counts)")
+                }
+            }
+        }
+    }
+
+    /// The frames of the last progress line of a recording.
+    private static func frames(_ errors: String) -> Int {
+        errors.matches(of: #/([0-9]+) frames /#).last.flatMap { Int($0.1) } ?? 0
+    }
+
     /// JavaScript: the number of packets with a redundant copy that the page has received.
     private static func copies(atLeast count: Int) -> String {
         """

@@ -84,6 +84,8 @@ struct ServingProgram {
         struct Counts: Decodable {
             let frames: Int
             let dropped: Int
+            let packets: Int?
+            let lostPackets: Int?
         }
         struct File: Decodable {
             let path: String

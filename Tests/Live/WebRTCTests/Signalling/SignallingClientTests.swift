@@ -1,3 +1,4 @@
+import GStreamerKit
 import MediaBridgeWebRTC
 import TestSupport
 import Testing
@@ -53,6 +54,18 @@ import Testing
         #expect(server.requests.map(\.method) == ["POST", "POST"])
         #expect(server.requests.last?.body == Offers.offer())
         #expect(server.requests.last?.fields["authorization"] == "Bearer secret")
+    }
+
+    /// A date depends on two clocks, and is not used.
+    @Test(arguments: [
+        ("7", Duration.seconds(7)), ("86400", .seconds(300)), ("-5", .zero), ("soon", nil),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", nil),
+    ])
+    func theDelayThatAFullServerStatesIsKept(text: String, delay: Duration?) async throws {
+        let error = try await failure { _ in
+            .response("503 Service Unavailable", ["Retry-After: \(text)"])
+        }
+        #expect(error.code == .busy && error.retryAfter == delay)
     }
 
     @Test func tokenIsNotSentToAnotherOrigin() async throws {

@@ -106,6 +106,7 @@ struct BridgingVictim {
 
         func finish() async {}
 
+        var packets: PacketCounts? { nil }
         var balance: FrameBalance {
             let count = seen.load(ordering: .relaxed)
             return FrameBalance(offered: count, delivered: count)

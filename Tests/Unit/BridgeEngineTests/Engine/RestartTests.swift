@@ -168,6 +168,57 @@ struct RestartTests {
         #expect(attempts == [1, 2, 1, 2, 1, 2])
     }
 
+    /// Delivers a live frame that was captured now.
+    private func deliverLive(to engine: MediaEngine) throws {
+        var live = try frame(0)
+        live.liveTiming = LiveTiming(clockOrigin: MediaTime(engine.time.now), latency: .zero)
+        source.consumer?.consume(live)
+    }
+
+    /// A camera that reboots may end its stream as if it were complete.
+    @Test(arguments: [true, false]) func onlyALiveSourceThatEndsIsRestarted(isLive: Bool)
+        async throws
+    {
+        let engine = try await running(.some(nil))
+        let (events, news) = (engine.events, engine.events)
+        if isLive { try deliverLive(to: engine) } else { try source.deliver(0) }
+        source.consumer?.sourceDidEnd()
+        if isLive {
+            await news.first(named: "sourceFailed")
+            await attempt(of: engine)
+            await news.first(named: "sourceRestarting")
+        } else {
+            await news.first(named: "sourceEnded")
+            engine.time.advance(by: .seconds(60))
+        }
+        await engine.shutDown()
+        let all = await events.rest()
+        #expect(all.count("sourceRestarting") == (isLive ? 1 : 0))
+        #expect(all.count("sourceEnded") == (isLive ? 0 : 1))
+    }
+
+    @Test func aLiveSourceThatIsSilentForTenSecondsIsRestarted() async throws {
+        let engine = try await running(.some(nil))
+        let news = engine.events
+        try deliverLive(to: engine)
+        engine.time.advance(by: .seconds(9))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 1)
+        // The attempt is due 20 ms after the failure.
+        engine.time.advance(by: .milliseconds(1100))
+        await news.first(named: "sourceFailed")
+        await news.first(named: "sourceRestarting")
+        _ = await news.first { event -> Bool? in
+            if case .localVideoState(.capturing) = event { true } else { nil }
+        }
+        // It gets as long again.
+        engine.time.advance(by: .seconds(9))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 2)
+        try deliverLive(to: engine)
+        engine.time.advance(by: .seconds(9))
+        #expect(source.calls.filter { $0 == "shouldStart" }.count == 2)
+        await engine.shutDown()
+    }
+
     @Test func nothingIsRestartedAfterAStop() async throws {
         let engine = try await running(.some(nil))
         let events = engine.events
