@@ -12,7 +12,7 @@ struct BridgeOptions: ParsableArguments {
             Capture: a gst-launch string (e.g. "v4l2src ! videoconvert") or whep:URL. Repeatable with \
             different names (e.g. video=v4l2src, audio=pulsesrc). A stream with a question mark (audio?=pulsesrc, \
             appsink name=audio?) may be missing. Default: the pipeline file's capture; record \
-            without a file: the camera, the screen or a test pattern.
+            without a file: the camera, the screen or a test pattern; for audio only, the microphone.
             """,
             valueName: "[name=]string"))
     var captures: [String] = []
@@ -57,7 +57,7 @@ struct BridgeOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Restart a live capture that ends, fails or delivers nothing for 10 s, and a connection that ends or \
+            Restart a live capture that ends, fails or delivers nothing for 10 to 15 s, and a connection that ends or \
             fails; wait for a device or server that does not answer yet. Attempts continue without limit, 0.5 s to 30 s apart.
             """)
     var restart = false

@@ -6,11 +6,11 @@ struct ClipCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clip", abstract: "Copy a part of recordings into one file, without encoding.",
         discussion: """
-            The clip begins with the last key frame up to --from, and ends with the last frame before --to. With \
-            --exact it begins with the first frame from --from on, and the frames up to the next key frame are \
-            encoded again (H.264, VP8, VP9). \
-            Recordings that follow each other are joined; a gap between them stays a gap. The file extension \
-            selects the container: .mkv, .mp4, .webm or .ts.
+            The clip begins with the last key frame up to --from, and ends with the last frame before --to and \
+            any frame that it refers to. With --exact it begins with the first frame from --from on, and the \
+            frames up to the next key frame are encoded again (H.264, VP8, VP9). Recordings that follow each \
+            other are joined; a gap of more than a second between them stays a gap. The file extension selects \
+            the container: .mkv, .mp4, .webm or .ts.
 
             --from and --to are a time of the capture (14:03:20, 2026-11-27T14:03:20.5, \
             2026-11-27T13:03:20Z) or a time from the beginning of the first recording (0, 90s, 1m, 500ms).
@@ -33,7 +33,8 @@ struct ClipCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End before the first frame at <time>. Default: the end.", valueName: "time"))
+            "End before <time>, after frames that earlier ones refer to. Default: the end.",
+            valueName: "time"))
     var to: String?
 
     @Option(help: "Video of the clip; none: leave it out.")

@@ -21,7 +21,7 @@ extension CommandConfiguration {
                 Pipelines are gst-launch strings, on the command line or in YAML files.
 
                 Exit status:
-                  0    Success, also after Ctrl-C, SIGTERM or SIGHUP. Files are complete.
+                  0    Success; run and record: also after Ctrl-C, SIGTERM or SIGHUP. Files are complete.
                   1    Failure. The reason is on standard error.
                   64   Wrong usage.
                   130  A second Ctrl-C or SIGTERM. Files are not completed.

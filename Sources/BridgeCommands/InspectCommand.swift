@@ -6,7 +6,8 @@ struct InspectCommand: AsyncParsableCommand {
         commandName: "inspect", abstract: "Report what a recording contains, and its damage.",
         discussion: """
             Reports streams, key frames, gaps, damage, and what a repair would gain. Nothing is decoded: damage \
-            within an encoded frame is not found. The exit status is 1 for a damaged file.
+            within an encoded frame is not found. The exit status is 1 for a damaged file; damage of .ogg, .flac \
+            and .wav is not found.
 
             Examples:
               gst-bridge inspect killed.mkv

@@ -6,9 +6,10 @@ struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List recordings with their times, streams and gaps.",
         discussion: """
-            Only headers and indexes are read. Files that are no recordings are skipped. The times are those \
-            of the capture; "~" marks an estimate by the time of the file's last change, because transport \
-            streams store no date. The exit status is 1 if a recording cannot be read.
+            Headers, indexes and the first frames are read; a file that does not state its duration is read to its \
+            end. Files that are no recordings are skipped. The times are those of the capture; "~" marks an \
+            estimate by the time of the file's last change, for files without a date (.ts). The exit status is 1 \
+            if a recording cannot be read.
 
             Examples:
               gst-bridge list recordings
@@ -21,7 +22,7 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "Print times in UTC. Default: local time.")
     var utc = false
 
-    @Flag(help: "Print one JSON object on standard output. Default: one line per file.")
+    @Flag(help: "Print one JSON object on standard output. Default: text.")
     var json = false
 
     func run() async throws {

@@ -10,7 +10,7 @@ struct RecordCommand: AsyncParsableCommand {
         discussion: """
             The file extension selects the container: .mkv, .mp4, .webm or .ts; for audio only .m4a, .ogg, \
             .flac or .wav. The file plays even after kill -9; 'gst-bridge repair' then restores its duration \
-            and index. '-' writes to standard output.
+            and index (.ogg, .flac and .wav need no repair). '-' writes to standard output.
 
             If a capture has both video and audio, name its streams: appsink name=video, appsink \
             name=audio. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
@@ -28,7 +28,7 @@ struct RecordCommand: AsyncParsableCommand {
 
             With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
             Each time, the last <duration> is saved to a new numbered file. Without it, SIGUSR2 or Enter \
-            marks the moment: a chapter of the file. With --untrusted <dir>, the recording must be in <dir>.
+            marks the moment: a chapter of an .mkv, .webm or .mp4. With --untrusted <dir>, the recording must be in <dir>.
 
             The terminal and the socket of --control take these requests, one a line: start, stop, split, \
             pause, resume, mark [<name>], replay [<duration>], status. 'gst-bridge ctl' sends one.
@@ -83,13 +83,17 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Video bit rate in bits/s (e.g. 800k, 4M). Default: constant quality.",
+            """
+            Video bit rate in bits/s (e.g. 800k, 4M); not for mjpeg and ffv1. Default: constant quality, or \
+            0.1 bits per pixel for vp8, vp9 and av1.
+            """,
             valueName: "bits/s"))
     var bitrate: SizeArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Audio bit rate in bits/s (e.g. 128k). Default: 64k per channel.", valueName: "bits/s"))
+            "Audio bit rate in bits/s (e.g. 128k); not for flac and .wav. Default: 64k per channel.",
+            valueName: "bits/s"))
     var audioBitrate: SizeArgument?
 
     @Option(
@@ -100,7 +104,9 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Start a new file before one exceeds <bytes> (e.g. 100M, 2G). Default: no limit.",
+            """
+            Start a new file at the key frame before one has about <bytes> (e.g. 100M, 2G). Default: no limit.
+            """,
             valueName: "bytes"))
     var segmentSize: SizeArgument?
 
@@ -140,8 +146,8 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            End the recording when the disk has less than <bytes> free (e.g. 100M); 0: only when it is \
-            full. Default: 4M.
+            End the recording when the disk has less than <bytes> free (e.g. 100M), besides room for the \
+            file's index; 0: only when it is full. Default: 4M.
             """,
             valueName: "bytes"))
     var reserve: SizeArgument?
@@ -158,7 +164,10 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the last <duration> in memory (e.g. 30s), and save it on SIGUSR1 or Enter.",
+            """
+            Keep the last <duration> in memory (e.g. 30s), and save it from the key frame before it on SIGUSR1 \
+            or Enter.
+            """,
             valueName: "duration"))
     var replay: DurationArgument?
 

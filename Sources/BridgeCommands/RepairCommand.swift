@@ -6,8 +6,8 @@ struct RepairCommand: AsyncParsableCommand {
         commandName: "repair",
         abstract: "Restore the duration and index of an interrupted recording.",
         discussion: """
-            The recording can be Matroska, WebM, fragmented MP4 or an MPEG transport stream. Every frame is \
-            kept, and nothing is re-encoded.
+            The recording can be Matroska, WebM, fragmented MP4 or an MPEG transport stream. Every video frame is \
+            kept; the last piece of audio may be lost. Nothing is re-encoded.
 
             Without <output>, the repaired file replaces the recording after a check that it contains every \
             frame. A recording with damaged parts is not replaced. After an error or Ctrl-C, the recording is \

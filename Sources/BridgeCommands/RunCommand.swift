@@ -12,11 +12,11 @@ struct RunCommand: AsyncParsableCommand {
             name=video, appsink name=audio.
 
             With --untrusted <dir>, strings may use only elements on a built-in list. The kernel lets the \
-            process write only to <dir>, read only <dir> and the system's libraries, and open no sockets. \
-            Cameras, displays and networks are not available. Relative paths refer to <dir>.
+            process write only to <dir>, read only <dir>, the pipeline file and the system's programs, \
+            libraries and fonts, and open no sockets. Cameras, displays and networks are not available. Relative paths refer to <dir>.
 
-            The exit status is 1 if a capture or an output fails, or if a stream delivers nothing before it ends \
-            or before --frames or --duration ends the run. A live stream has two seconds to begin.
+            The exit status is 1 if a capture or an output fails, or if a stream of an output delivers nothing \
+            before it ends or before --frames or --duration ends the run. A live stream has two seconds to begin.
 
             Examples:
               gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink

@@ -49,24 +49,49 @@ extension CommandTests {
             }
         }
 
-        @Test(arguments: ["flac", "wav"])
-        func losslessFilesHaveTheSamplesOfTheCapture(ending: String) async throws {
+        @Test(arguments: ["m4a", "ogg", "flac", "wav"])
+        func aKilledAudioFilePlays(ending: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.\(ending)")
+                try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "record", "--capture", "audiotestsrc is-live=true wave=white-noise", path,
+                        "--progress", "always",
+                    ]
+                ) { child in
+                    // 1024 samples each: 3.5 s.
+                    try await child.waitForErrors(to: "record") {
+                        InterruptionTests.framesSoFar($0) > 150
+                    }
+                    child.send(signal: SIGKILL)
+                    _ = try await child.end()
+                }
+                #expect(try await samples(of: path, in: directory) > 2 * 44_100)
+                let repair = try await GstBridge.run(["repair", path])
+                #expect(repair.status == (ending == "m4a" ? 0 : 1), "\(repair.errors)")
+            }
+        }
+
+        @Test(arguments: ["flac", "wav"], ["s16le", "s24le"])
+        func losslessFilesHaveTheSamplesOfTheCapture(ending: String, format: String) async throws {
             try await withTemporaryDirectory { directory in
                 let raw = directory.file("in.raw")
+                let noise = Self.noise.replacing("S16LE", with: format.uppercased())
                 try await Tool.check(
                     "gst-launch-1.0",
                     ["-q"]
-                        + "\(Self.noise) ! filesink location=\(raw)".split(separator: " ").map(
+                        + "\(noise) ! filesink location=\(raw)".split(separator: " ").map(
                             String.init))
                 let path = directory.file("out.\(ending)")
                 let ended = try await GstBridge.run([
                     "record", "--capture",
-                    "filesrc location=\(raw) ! rawaudioparse pcm-format=s16le sample-rate=44100 num-channels=2",
+                    "filesrc location=\(raw) ! rawaudioparse pcm-format=\(format) sample-rate=44100 num-channels=2",
                     path,
                 ])
                 #expect(ended.status == 0, "\(ended.errors)")
                 let out = directory.file("out.raw")
-                try await Tool.check("ffmpeg", ["-v", "error", "-i", path, "-f", "s16le", out])
+                try await Tool.check("ffmpeg", ["-v", "error", "-i", path, "-f", format, out])
                 #expect(try bytes(of: out) == bytes(of: raw))
             }
         }

@@ -54,6 +54,24 @@ extension CommandTests {
             }
         }
 
+        @Test func namesTheStreamsThatItLeavesOut() async throws {
+            try await withTemporaryDirectory { directory in
+                let film = directory.file("film.mkv")
+                let video = ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"]
+                let sound = ["-f", "lavfi", "-i", "sine=d=1"]
+                try await Tool.check(
+                    "ffmpeg",
+                    ["-v", "error"] + video + video + sound + sound + [
+                        "-map", "0", "-map", "1", "-map", "2", "-map", "3", "-c:v", "libx264",
+                        "-c:a",
+                        "aac", film,
+                    ])
+                let report = try await clip([film, directory.file("clip.mkv")])
+                let leftOut = try #require(report["leftOut"] as? [String])
+                #expect(leftOut.count == 2, "\(leftOut)")
+            }
+        }
+
         // The names are ffprobe's.
         // swift-format-ignore: AlwaysUseLowerCamelCase
         private struct Answer: Decodable {
@@ -178,17 +196,43 @@ extension CommandTests {
                 let paths = try await record(container, in: directory)
                 let parts = [paths[0], paths[2]]
                 let output = directory.file("out.\(container)")
-                let report = try await clip(parts + ["--from", "1s", "--to", "5500ms", output])
                 // Transport streams have no dates but those of their last changes.
-                guard container != "ts" else { return }
+                for (path, end) in zip(parts, [2.0, 6.0]) where container == "ts" {
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000 + end)],
+                        ofItemAtPath: path)
+                }
+                let report = try await clip(parts + ["--from", "1s", "--to", "5500ms", output])
                 let gap = try #require((report["gaps"] as? [Double])?.first)
-                #expect(abs(gap - 2) < (container == "mp4" ? 1.1 : 0.1))
+                #expect(abs(gap - 2) < (["mp4", "ts"].contains(container) ? 1.1 : 0.1))
                 let times = try await packets("v", of: output).map(\.time)
                 let longest = zip(times.dropFirst(), times).map { $0 - $1 }.max() ?? 0
                 #expect(abs(longest - (gap + 1 / 30)) < 0.1)
-                #expect(times.count == 30 + 45 || container == "mp4")
+                #expect(times.count == 30 + 45 || ["mp4", "ts"].contains(container))
                 let (files, _) = try await list(parts)
                 #expect(files.map { $0["gap"] as? Double ?? 0 > 0.5 } == [false, true])
+            }
+        }
+
+        @Test(arguments: [("ts", "~"), ("mkv", "")])
+        func linesStateTheTimesAndWhetherTheyAreEstimated(
+            container: String, mark: String
+        ) async throws {
+            try await withTemporaryDirectory { directory in
+                let paths = try await record(container, in: directory)
+                for (options, zone) in [(["--utc"], "+00:00"), ([], "+05:30")] {
+                    let ended = try await GstBridge.run(
+                        ["list"] + options + paths, environment: ["TZ": "Asia/Kolkata"])
+                    let lines = ended.output.split(separator: "\n").filter {
+                        !$0.hasPrefix("  gap")
+                    }
+                    #expect(lines.count == 4, "\(ended.output)")
+                    for (line, path) in zip(lines, paths) {
+                        #expect(
+                            line.hasPrefix("\(path): \(mark)20") && line.contains("\(zone) to "),
+                            "\(line)")
+                    }
+                }
             }
         }
 

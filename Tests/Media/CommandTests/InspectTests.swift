@@ -103,6 +103,25 @@ extension CommandTests {
             }
         }
 
+        @Test func damageWithinAFrameIsNotFound() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = try await film("out.mkv", ["-c:v", "libx264", "-an"], in: directory)
+                let position = try await Tool.check(
+                    "ffprobe",
+                    [
+                        "-v", "error", "-select_streams", "v", "-show_entries", "packet=pos",
+                        "-read_intervals", "%+#1", "-of", "csv=p=0", path,
+                    ])
+                let offset = try #require(
+                    Int(position.trimmingCharacters(in: .whitespacesAndNewlines)))
+                var bytes = try Data(contentsOf: URL(filePath: path))
+                bytes.replaceSubrange(
+                    offset + 200..<offset + 210, with: [UInt8](repeating: 1, count: 10))
+                try bytes.write(to: URL(filePath: path))
+                #expect(try await inspect(path).status == 0)
+            }
+        }
+
         @Test(arguments: ["mkv", "mp4", "ts", "webm"])
         func aGapIsReportedWithItsTimeAndLength(container: String) async throws {
             try await withTemporaryDirectory { directory in

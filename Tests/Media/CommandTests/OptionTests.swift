@@ -15,6 +15,21 @@ extension CommandTests {
             }
         }
 
+        @Test func optionsReplaceTheCaptureAndAddOutputs() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = try directory.write(
+                    "capture: videotestsrc num-buffers=9\noutputs: {screen: fakesink}\n",
+                    to: "a.yaml")
+                let ended = try await GstBridge.run([
+                    "run", file, "--capture", "videotestsrc num-buffers=4", "--output",
+                    "more=fakesink", "--report", "json",
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(
+                    try ended.report.outputs.mapValues(\.frames) == ["screen": 4, "more": 4])
+            }
+        }
+
         @Test func framesOptionStopsAfterThatManyFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")

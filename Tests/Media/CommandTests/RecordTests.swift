@@ -247,6 +247,80 @@ extension CommandTests {
             }
         }
 
+        @Test func theOptionsReachTheRecording() async throws {
+            try await withTemporaryDirectory { directory in
+                let log = directory.file("log.jsonl")
+                let ended = try await GstBridge.run(
+                    [
+                        "record", "--capture", Self.film(frames: 90),
+                        directory.file("%Y%%/%H%M%S.mp4"), "--segment", "2s", "--align", "--utc",
+                        "--keep-age", "1d", "--keep-size", "1G", "--keep-free", "1", "--size",
+                        "64x48", "--fragmented", "--durable", "--timestamps", log, "--report",
+                        "json",
+                    ], environment: ["TZ": "Asia/Kolkata"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let files = try Recorded(ended).files
+                #expect(files.map(\.frames).reduce(0, +) == 90 && [2, 3].contains(files.count))
+                let path = try #require(files.last?.path)
+                // The hour in UTC differs from that of the time zone by half an hour.
+                let minute = Calendar(identifier: .gregorian).component(.minute, from: .now)
+                let name = try #require(path.split(separator: "/").last)
+                let recorded = try #require(Int(name.dropFirst(2).prefix(2)))
+                #expect((0...2).contains((minute - recorded + 60) % 60), "\(name)")
+                #expect(
+                    path.split(separator: "/").dropLast().last?.hasSuffix("%") == true, "\(path)")
+                #expect(try await MediaProbe(of: path).video?.width == 64)
+                let bytes = try Data(contentsOf: URL(filePath: path))
+                #expect(bytes.range(of: Data("moof".utf8)) != nil)
+                let lines = try String(contentsOfFile: log, encoding: .utf8)
+                #expect(lines.components(separatedBy: "\"stream\":\"video\"").count > 90)
+            }
+        }
+
+        @Test func oldAndExcessSegmentsAreDeleted() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("out.mkv")
+                func record(_ options: [String]) async throws -> [String] {
+                    let ended = try await GstBridge.run(
+                        ["record", "--capture", Self.film(frames: 90), path] + options)
+                    #expect(ended.status == 0, "\(ended.errors)")
+                    return directory.contents
+                }
+                let first = try await record(["--segment-size", "20k"])
+                #expect(first.count > 1, "\(first)")
+                for name in first {
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSinceNow: -100)],
+                        ofItemAtPath: directory.file(name))
+                }
+                let second = try await record(["--segment", "1s", "--keep-age", "60s"])
+                #expect(Set(first).isDisjoint(with: second) && second.count == 3, "\(second)")
+                let third = try await record(["--segment", "1s", "--keep-size", "1"])
+                #expect(third.count == 1, "\(third)")
+            }
+        }
+
+        /// The terminal takes requests, and shows the progress.
+        @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
+        func theTerminalTakesRequests() async throws {
+            try await withTemporaryDirectory { directory in
+                let (path, log) = (directory.file("out.mkv"), directory.file("log"))
+                let record = "'\(try Tool.gstBridge)' record --capture '\(Self.live)' \(path)"
+                func until(_ text: String) -> String {
+                    "until grep -q '\(text)' \(log); do sleep 0.1; done; "
+                }
+                let typed =
+                    until("recording") + "echo; " + until("mark 1") + "echo mark goal; "
+                    + until("goal..at") + until(" fps ") + "printf '\\003'; " + until(" ended by ")
+                // -f writes the log at once.
+                try await Tool.check(
+                    "sh", ["-c", "(\(typed)) | script -qefc \"\(record)\" \(log)"])
+                let chapters = try await Tool.check(
+                    "ffprobe", ["-v", "error", "-show_chapters", path])
+                #expect(chapters.contains("mark 1") && chapters.contains("goal"))
+            }
+        }
+
         @Test func segmentsAreCutByTimeAndTheNewestAreKept() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.run([
@@ -319,6 +393,23 @@ extension CommandTests {
                 ])
                 #expect(ended.status == 1)
                 #expect(ended.errors.contains("decodebin"), "\(ended.errors)")
+            }
+        }
+
+        @Test(arguments: [
+            ["a.mkv", "--video", "mjpeg", "--bitrate", "1M"],
+            ["a.mkv", "--video", "ffv1", "--bitrate", "1M"],
+            ["a.mkv", "--audio", "flac", "--audio-bitrate", "64k"],
+            ["a.flac", "--audio-bitrate", "64k"], ["a.wav", "--audio-bitrate", "64k"],
+        ])
+        func refusesABitRateForCodecsWithoutOne(arguments: [String]) async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run(
+                    ["record", "--capture", Self.film(frames: 5), directory.file(arguments[0])]
+                        + arguments.dropFirst())
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("has no bit rate"), "\(ended.errors)")
+                #expect(directory.contents.isEmpty)
             }
         }
 

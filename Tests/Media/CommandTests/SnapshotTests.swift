@@ -13,7 +13,9 @@ extension CommandTests {
                 let film = try await Clip().make(at: directory.file("clip.mp4"))
                 let picture = directory.file(name)
                 let ended = try await GstBridge.run([
-                    "snapshot", "--capture", "filesrc location=\(film) ! decodebin ! videoconvert",
+                    "snapshot", "--capture",
+                    "filesrc location=\(film) ! decodebin"
+                        + (codec == "png" ? " ! videoconvert" : ""),
                     picture,
                 ])
                 #expect(ended.status == 0, "\(ended.errors)")

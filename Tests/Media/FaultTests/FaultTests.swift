@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The guarantees for recordings, each tried once. `make faults` tries everything, and repeats
+/// Guarantees for recordings, most of them tried once. `make faults` tries everything, and repeats
 /// cases that depend on chance.
 @Suite(
     .hangGuard, .enabled(if: !Sanitizer.isActive, "it measures losses"))

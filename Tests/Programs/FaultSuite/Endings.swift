@@ -5,7 +5,7 @@ import TestSupport
 enum Endings {
     static let promises = Subject.all.map { subject in
         Promise(
-            name: "endings-\(subject.name)", fault: "Any end except a kill, \(subject.title)",
+            name: "endings-\(subject.name)", fault: "Ends other than a kill, \(subject.title)",
             text: "a complete file; every frame is accounted for; errors are reported"
         ) { try await check(subject, $0) }
     }

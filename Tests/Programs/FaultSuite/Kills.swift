@@ -59,7 +59,7 @@ enum Kills {
         }
 
         /// The permitted loss of audio, in seconds.
-        var soundLimit: Double { Double(limit) / 30 + 0.15 }
+        var soundLimit: Double { subject.container == "mp4" ? 0.6 : Double(limit) / 30 + 0.17 }
 
         func allows(_ loss: Loss) -> Bool {
             loss.frames <= limit && (sound == .none || loss.sound <= soundLimit)
@@ -69,9 +69,12 @@ enum Kills {
             let lost =
                 switch (subject.container, sound) {
                 case ("mp4", _): "at most 0.6 s is lost"
-                case ("ts", .usual): "at most three frames are lost, as AAC is 65 ms late"
-                case (_, .late): "at most one frame is lost, plus the delay of the audio"
-                default: "at most one frame is lost"
+                case ("ts", .usual):
+                    "at most three frames and 0.27 s of audio are lost, as AAC is late"
+                case (_, .late):
+                    "at most one frame is lost, plus the delay of the audio; 0.27 s of audio"
+                case (_, .none): "at most one frame is lost"
+                default: "at most one frame and 0.2 s of audio are lost"
                 }
             return lost + "; the rest plays"
         }

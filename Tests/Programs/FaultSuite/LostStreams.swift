@@ -44,6 +44,9 @@ enum LostStreams {
             complaints.expect(judgement.frames == 60, "\(judgement.frames) frames of 60")
             let sound = judgement.soundEnd ?? 0
             complaints.expect(sound > 5.8, "\(sound.text) s of audio")
+            // Of the 258 blocks one may be the encoder's delay.
+            let samples = try await MediaProbe.audioSamples(of: out)
+            complaints.expect(samples >= 257 * 1024, "\(samples) samples of audio")
             return Finding(
                 "\(judgement.frames) of 60 frames, \(sound.text) s of audio",
                 complaints: complaints.all)

@@ -7,7 +7,7 @@ enum LostUnits {
     static let promises = [
         Promise(
             name: "sound-lost-copy", fault: "Audio stops, later kill -9, mkv, copied",
-            text: "at most the 2 s that wait for audio are lost; later at most one frame"
+            text: "at most 2.4 s are lost while the file waits for audio; later at most one frame"
         ) { try await killed($0) },
         Promise(
             name: "sound-back-copy",

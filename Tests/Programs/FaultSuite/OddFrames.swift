@@ -35,7 +35,9 @@ enum OddFrames {
             [
                 Promise(
                     name: "format-change",
-                    fault: "Size and format change mid-recording, each container", isCopy: isCopy,
+                    fault: isCopy
+                        ? "Size changes mid-recording, each container"
+                        : "Size and format change mid-recording, each container", isCopy: isCopy,
                     text: "a new file for each change; no frame is lost; all files play"
                 ) { try await formatChange($0, isCopy) },
                 Promise(
@@ -71,6 +73,11 @@ enum OddFrames {
                     "\(found.frames) frames of 55 in \(report.files.count) files")
                 complaints.expect(
                     abs(length - 1.96) < 0.002, "the last is at \(length.text) s of 1.96 s")
+                let times = try await MediaProbe.videoTimes(of: order.path)
+                let due = (0..<30).map { Double($0) / 30 } + (0..<25).map { 1 + Double($0) / 25 }
+                complaints.expect(
+                    zip(times, due).allSatisfy { abs($0 - times[0] - $1) < 0.002 },
+                    "the frames are at \(times)")
                 complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
                 complaints.expect(
                     found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
@@ -173,8 +180,10 @@ enum OddFrames {
             let found = try await Judgement(of: order.path)
             var complaints = Complaints()
             complaints.expect(
-                report.failure != nil && report.hasThrown && report.ended == "error",
-                "the end was reported as success: \(report)")
+                report.failure?.code == "streamFailed" && report.hasThrown
+                    && report.ended == "error", "the error is missing: \(report)")
+            let announced = try await MediaProbe(of: order.path).duration ?? 0
+            complaints.expect(abs(announced - 1.5) < 0.3, "the file declares \(announced.text) s")
             complaints.expect(
                 found.frames == 45, "\(found.frames) frames of 45 in the file")
             complaints.expectStop(options, report)
@@ -205,6 +214,9 @@ enum OddFrames {
             complaints.expect(found.complaints.isEmpty, "ffprobe: \(found.complaints.first ?? "")")
             let length = found.lastPicture - (found.firstPicture ?? 0)
             if jump < 0 { complaints.expect(length < 4, "the file is \(length.text) s long") }
+            let times = try await MediaProbe.videoTimes(of: order.path)
+            complaints.expect(
+                zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "the frames are at \(times)")
             return Finding(
                 "90 of 90 frames over \(Int(length.rounded())) s", complaints: complaints.all)
         }

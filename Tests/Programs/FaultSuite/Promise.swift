@@ -89,8 +89,12 @@ struct Complaints {
 
     /// Expects that the second output of a recording was not affected by the fault. Each of its frames must be
     /// delivered or counted as evicted; only `make faults` limits the number of evictions on a busy machine.
-    mutating func expectPreview(_ options: Options, in report: VictimReport) {
-        let frames = options.frames
+    ///
+    /// - Parameter frames: The number of frames that were offered; `nil`: the usual one.
+    mutating func expectPreview(
+        _ options: Options, of frames: Int? = nil, in report: VictimReport
+    ) {
+        let frames = frames ?? options.frames
         let count = report.preview + report.previewEvicted
         expect(
             count >= frames - 1 && report.preview >= (options.isQuick ? 1 : frames * 3 / 4),

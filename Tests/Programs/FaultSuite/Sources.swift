@@ -26,9 +26,9 @@ enum Sources {
             let found = try await Judgement(of: order.path)
             var complaints = Complaints()
             let length = found.soundEnd ?? 0
-            // In addition to the pre-roll, two seconds of audio wait for video.
+            // Besides the pre-roll, two seconds of audio wait for video, and two come after the start.
             complaints.expect(
-                length > 3.9 && length < 6.8, "\(length.text) s of audio in the file")
+                length > 5.8 && length < 6.8, "\(length.text) s of audio in the file")
             complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
             return Finding(
                 "8 s arrived; the file has the last \(length.text) s", complaints: complaints.all)

@@ -66,16 +66,13 @@ enum Stalls {
                 complaints.expectStop(within: stallTimeout + grace, options, report)
                 complaints.expectPreview(options, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
-                return (
-                    subject.container, report.stopSeconds,
-                    complaints.all.map { "\(subject.container): \($0)" }
-                )
+                return (report, complaints.all.map { "\(subject.container): \($0)" })
             }
         }
         return Finding(
-            "stop took at most \((findings.map(\.1).max() ?? 0).text) s with a timeout of "
-                + "\(stallTimeout.text) s; all preview frames",
-            complaints: findings.flatMap(\.2))
+            "stop took at most \((findings.map(\.0.stopSeconds).max() ?? 0).text) s with a timeout of "
+                + "\(stallTimeout.text) s; \(preview(findings.map(\.0), options))",
+            complaints: findings.flatMap(\.1))
     }
 
     private static func waiting(_ options: Options, _ isCopy: Bool) async throws -> Finding {
@@ -97,7 +94,8 @@ enum Stalls {
                 let report = try await recording.report()
                 var complaints = Complaints()
                 complaints.expect(
-                    report.failure?.code == "deadlineExceeded",
+                    report.failure?.code == "deadlineExceeded"
+                        && report.failure?.message.contains("stuck") == true,
                     "error: \(report.failure?.code ?? "none"), \(report.failure?.message ?? "")")
                 complaints.expect(
                     report.hasThrown && report.ended == "error", "the end was reported as success")
@@ -139,11 +137,12 @@ enum Stalls {
                 complaints.expectStop(within: 60, options, report)
                 complaints.expectPreview(options, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
-                return (report.stopSeconds, complaints.all.map { "\(subject.container): \($0)" })
+                return (report, complaints.all.map { "\(subject.container): \($0)" })
             }
         }
         return Finding(
-            "stop took at most \((findings.map(\.0).max() ?? 0).text) s; all preview frames",
+            "stop took at most \((findings.map(\.0.stopSeconds).max() ?? 0).text) s; "
+                + preview(findings.map(\.0), options),
             complaints: findings.flatMap(\.1))
     }
 
@@ -166,13 +165,16 @@ enum Stalls {
                 complaints.expectStop(options, report)
                 complaints.expectPreview(options, in: report)
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
-                return (
-                    report.failure?.code ?? "", complaints.all.map { "\(subject.container): \($0)" }
-                )
+                return (report, complaints.all.map { "\(subject.container): \($0)" })
             }
         }
+        let codes = Set(findings.compactMap(\.0.failure?.code)).sorted().joined(separator: ", ")
         return Finding(
-            "\(Set(findings.map(\.0)).sorted().joined(separator: ", ")) for each; all "
-                + "preview frames", complaints: findings.flatMap(\.1))
+            "\(codes) for each; \(preview(findings.map(\.0), options))",
+            complaints: findings.flatMap(\.1))
+    }
+
+    private static func preview(_ reports: [VictimReport], _ options: Options) -> String {
+        "preview at least \(reports.map(\.preview).min() ?? 0) of \(options.frames)"
     }
 }

@@ -56,7 +56,10 @@ import Testing
         func make(in directory: TemporaryDirectory) async throws -> String {
             let path = directory.file("film.\(kind)")
             var inputs: [String] = []
-            for _ in 0..<videos { inputs += ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"] }
+            for number in 0..<videos {
+                let width = 96 + 32 * number
+                inputs += ["-f", "lavfi", "-i", "testsrc2=s=\(width)x64:r=25:d=1"]
+            }
             for _ in 0..<sounds { inputs += ["-f", "lavfi", "-i", "sine=d=\(length)"] }
             if hasSubtitles {
                 let text = "1\n00:00:00,000 --> 00:00:01,000\nSubtitle\n"
@@ -104,6 +107,8 @@ import Testing
             #expect(ended.status == 0, "\(title.rawValue): \(ended.errors)")
             let probe = try await MediaProbe(of: path)
             #expect(probe.video?.frames == (film.videos > 0 ? 25 : nil), title)
+            // The others are wider.
+            #expect(probe.video?.width == (film.videos > 0 ? 96 : nil), title)
             #expect((probe.audio != nil) == (film.sounds > 0), title)
             #expect(probe.streams.count == min(1, film.videos) + min(1, film.sounds), title)
             let named = ended.errors.split(separator: "\n").count { $0.contains("is not captured") }

@@ -114,6 +114,18 @@ import Testing
         ),
         (
             Film(
+                codec: "ac3", encoding: "avenc_ac3 ! ac3parse", muxer: "matroskamux",
+                demuxer: "matroskademux", isSound: true), ["mkv", "ts"]
+        ),
+        (
+            Film(
+                codec: "av1",
+                encoding: "av1enc cpu-used=10 usage-profile=realtime lag-in-frames=0 "
+                    + "keyframe-max-dist=15 ! av1parse", muxer: "matroskamux",
+                demuxer: "matroskademux ! av1parse"), ["mkv", "mp4", "webm"]
+        ),
+        (
+            Film(
                 codec: "pcm_alaw",
                 encoding: "audioconvert ! audioresample ! "
                     + "audio/x-raw,rate=8000,channels=1 ! alawenc", muxer: "matroskamux",

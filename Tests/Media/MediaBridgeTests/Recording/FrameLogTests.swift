@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["mkv", "mp4", "webm"])
+    @Test(arguments: ["mkv", "mp4", "webm", "ts"])
     func everyPacketOfEveryFileHasALine(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let (path, log) = (directory.file("out.\(ending)"), directory.file("out.jsonl"))
@@ -78,6 +78,8 @@ import Testing
             #expect(report.files.count == 3 && lines.allSatisfy { $0.type == "frame" })
             for file in report.files {
                 let began = file.began.timeIntervalSince1970
+                // A transport stream begins at one hour.
+                let zero = ending == "ts" ? 3600.0 : 0
                 for (kind, stream) in [("video", "v:0"), ("audio", "a:0")] {
                     let own = lines.filter { $0.file == file.path && $0.stream == kind }
                     let packets = try await Self.packets(of: file.path, stream)
@@ -86,11 +88,42 @@ import Testing
                     for (line, packet) in zip(own, packets) {
                         #expect(line.key == packet.isKey)
                         // ffmpeg reads Opus earlier by what its decoder skips.
-                        #expect(abs((line.time ?? -1) - packet.time) < 0.008)
+                        #expect(abs((line.time ?? -1) + zero - packet.time) < 0.008)
                         #expect(abs(try line.captured - began - (line.time ?? -1)) < 0.0005)
                     }
                 }
             }
+        }
+    }
+
+    @Test func theLogOfAKilledRecordingHasEveryFrameOfTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let (path, log) = (directory.file("out.mkv"), directory.file("out.jsonl"))
+            let text: @Sendable () -> String = {
+                (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+            }
+            try await withChildProcess(
+                Tool.gstBridge,
+                [
+                    "record", "--capture",
+                    "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=25/1",
+                    path, "--timestamps", log, "--progress", "always",
+                ]
+            ) { child in
+                try await child.waitForErrors(to: "record") { _ in
+                    text().split(separator: "\n").count > 40
+                }
+                child.send(signal: SIGKILL)
+                _ = try await child.end()
+            }
+            let lines = text().split(separator: "\n")
+            let whole = lines.filter {
+                (try? JSONDecoder().decode(Line.self, from: Data($0.utf8)))?.type == "frame"
+            }
+            #expect(lines.count - whole.count <= 1)
+            let packets = try await Self.packets(of: path, "v:0")
+            #expect(
+                (0...5).contains(whole.count - packets.count), "\(whole.count), \(packets.count)")
         }
     }
 

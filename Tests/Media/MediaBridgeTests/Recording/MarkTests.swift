@@ -47,6 +47,15 @@ import Testing
         return try await recorder.stop()
     }
 
+    @Test func fragmentsHaveNoChapters() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.mp4")
+            let report = try await record(path, marks: [25: "goal"]) { $0.isFragmented = true }
+            #expect(report.files[0].marks.map(\.name) == ["goal"])
+            #expect(try await Self.chapters(of: path).isEmpty)
+        }
+    }
+
     @Test(arguments: ["mkv", "webm", "mp4", "ts"])
     func aMarkIsAChapterAtTheFrameThatWasHandedOverLast(ending: String) async throws {
         try await withTemporaryDirectory { directory in

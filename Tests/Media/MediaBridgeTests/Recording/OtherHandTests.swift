@@ -32,6 +32,20 @@ import Testing
         try await recorder.stop()
     }
 
+    @Test(arguments: endings) func aCancelledRepairLeavesTheFile(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(ending)")
+            try await Self.record(60, into: path)
+            let before = try Data(contentsOf: URL(filePath: path))
+            let repair = Task { try await RecordingRepair(path).run() }
+            repair.cancel()
+            // A complete file needs no repair, which may have been found before.
+            _ = try? await repair.value
+            #expect(try Data(contentsOf: URL(filePath: path)) == before)
+            #expect(directory.contents == ["out.\(ending)"])
+        }
+    }
+
     // MARK: Files that are being recorded
 
     @Test(arguments: endings, [false, true])

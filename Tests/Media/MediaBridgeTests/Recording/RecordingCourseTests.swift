@@ -282,6 +282,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [9, 11]) func onlyAGapOfUpToTenSecondsIsFilled(seconds: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(timeless: directory.file("out.mkv"), configuration())
+            try recorder.start()
+            let frames = RecordedFrames()
+            let missing = 12..<12 + seconds * 25
+            for index in 0..<missing.upperBound + 25 {
+                try await recorder.write(frames.picture(index))
+                if missing.contains(index) { continue }
+                _ = try recorder.consume(frames.sound(from: index * 1920, samples: 1920))
+            }
+            let corrections = try #require(try await recorder.stop().audio?.corrections)
+            #expect(corrections.insertedSamples == (seconds == 9 ? 9 * 48_000 : 0))
+            #expect(corrections.jumps == (seconds == 9 ? 0 : 1))
+        }
+    }
+
+    @Test func segmentsOfOpusHaveEverySample() async throws {
+        try await withTemporaryDirectory { directory in
+            var counts: [Int] = []
+            for length in [100, 1] {
+                let recorder = try Recorder(
+                    timeless: directory.file("out\(length).mkv"),
+                    configuration(audio: .opus) {
+                        $0.segments = RecordingSegments(length: .seconds(length))
+                    })
+                try recorder.start()
+                try await record(0..<100, of: RecordedFrames(), into: recorder)
+                var count = 0
+                for file in try await recorder.stop().files {
+                    count += try await MediaProbe.audioSamples(of: file.path)
+                }
+                counts.append(count)
+            }
+            #expect(counts[0] == counts[1], "\(counts)")
+        }
+    }
+
     @Test func liveSoundThatStopsHoldsUpNoPictureAndIsSilence() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")

@@ -59,6 +59,21 @@ import Testing
         #expect(times.count > audio.count && times == times.sorted())
     }
 
+    @Test func waitingUnitsAreBounded() throws {
+        try GStreamer.initialize()
+        var interleaver = Interleaver([.video, .audio])
+        interleaver.begin(.video, generation: 1)
+        interleaver.begin(.audio, generation: 2)
+        for index in 0..<63 {
+            interleaver.add(try unit(.video, Double(index), bytes: 999_000), generation: 1)
+        }
+        #expect(drain(&interleaver) == [])
+        for index in 63..<66 {
+            interleaver.add(try unit(.video, Double(index), bytes: 999_000), generation: 1)
+        }
+        #expect(drain(&interleaver) == [0, 1])
+    }
+
     @Test func anEncodersUnitsFollowThoseOfTheOneBeforeWhicheverCameFirst() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video])

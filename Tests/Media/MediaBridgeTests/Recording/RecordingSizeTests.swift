@@ -19,6 +19,11 @@ struct RecordingSizeTests {
                 var frame = try VideoFrame(
                     VideoFormat(.i420, width: width, height: height),
                     runningTime: MediaTime(value: Int64(index), timescale: 25))
+                try frame.withMutablePlanes { planes in
+                    planes[0].fill(235)
+                    planes[1].fill(128)
+                    planes[2].fill(128)
+                }
                 if index == 7 { frame.rotation = try #require(VideoRotation(rawValue: 90)) }
                 if blocks {
                     #expect(recorder.consume(frame) == .accepted)
@@ -31,6 +36,30 @@ struct RecordingSizeTests {
             let video = try await MediaProbe(of: directory.file("out.mkv")).video
             #expect((video?.width, video?.height) == (64, 48))
             #expect(video?.frames == 20)
+            // White pictures; the frame that is taller than wide has black borders on its left and right.
+            let luma = try await Tool.check(
+                "ffprobe",
+                [
+                    "-v", "error", "-f", "lavfi", "-i",
+                    "movie=\(directory.file("out.mkv")),crop=8:48:0:0,signalstats", "-show_entries",
+                    "frame_tags=lavfi.signalstats.YAVG", "-of", "csv=p=0",
+                ]
+            ).split(separator: "\n").compactMap { Double($0) }
+            try #require(luma.count == 20)
+            #expect(luma[12] < 30 && luma[0] > 200 && luma[19] > 200, "\(luma)")
+        }
+    }
+
+    @Test func anotherRotationBeginsANewFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let recorder = try Recorder(directory.file("out.mkv"))
+            try recorder.start()
+            for index in 0..<20 {
+                var frame = try RecordedFrames().picture(index)
+                frame.rotation = index < 10 ? .none : .rotation180
+                try await recorder.write(frame)
+            }
+            #expect(try await recorder.stop().files.map(\.frames) == [10, 10])
         }
     }
 

@@ -85,10 +85,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (VideoCodec.h264, "mp4", 16), (.vp8, "webm", 16), (.ffv1, "mkv", 4), (.h264, "mkv", 3),
+    ])
+    func takesSmallPictures(codec: VideoCodec, container: String, side: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.file("out.\(container)")
+            try await record("width=\(side),height=\(side)", to: path, codec)
+            #expect(try await MediaProbe(of: path).video?.frames == 6)
+            let scaled = directory.file("scaled.mp4")
+            try await record(
+                "width=3,height=3", to: scaled, .h264, size: VideoSize(width: 64, height: 48))
+            #expect(try await MediaProbe(of: scaled).video?.width == 64)
+        }
+    }
+
     /// - Parameter fields: Further fields of the caps.
-    private func record(_ fields: String, to path: String, _ codec: VideoCodec) async throws {
+    private func record(
+        _ fields: String, to path: String, _ codec: VideoCodec, size: VideoSize? = nil
+    ) async throws {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(codec)
+        configuration.video?.size = size
         var plan = BridgePlan(
             capture:
                 "videotestsrc num-buffers=6 ! video/x-raw,format=I420,framerate=30/1,\(fields)",

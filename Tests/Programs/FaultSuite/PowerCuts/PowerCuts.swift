@@ -12,7 +12,9 @@ enum PowerCuts {
         Subject.all.map { subject in
             Promise(
                 name: "power-\(subject.name)", fault: "Power failure, durable, \(subject.title)",
-                text: "every flushed frame plays; at most 1 s is lost; a finished file is complete"
+                text: (subject.container == "ts"
+                    ? "every flushed frame but the last plays" : "every flushed frame plays")
+                    + "; at most 1 s of video is lost; a finished file is complete"
             ) { try await durable(subject, $0) }
         } + [
             Promise(
@@ -44,6 +46,8 @@ enum PowerCuts {
         /// The number of steps after which all frames were offered, and the file was reported as complete.
         let last: Int
         let complete: Int
+        /// The number of flushes of the file.
+        let flushes: Int
         /// Whether a fragment of an mp4 is written as such.
         let showsFragments: Bool
 
@@ -72,6 +76,7 @@ enum PowerCuts {
             (self.offered, complete) = (offered, end)
             last = offered.firstIndex(of: offered.last ?? 0) ?? 0
             states = DiskStates(log, settled: settles ? log.stepsBeforeIndex : 0)
+            flushes = log.flushes
             showsFragments = log.hasBox("moof")
         }
     }
@@ -144,10 +149,13 @@ enum PowerCuts {
         return result.output.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
     }
 
+    /// The length of a recording.
+    private static func frames(_ options: Options) -> Int { options.isQuick ? 60 : 150 }
+
     private static func order(
         _ subject: Subject, _ options: Options, _ directory: TemporaryDirectory
     ) -> VictimOrder {
-        var camera = Camera(frames: options.isQuick ? 60 : 150, pattern: "snow")
+        var camera = Camera(frames: frames(options), pattern: "snow")
         // Enough for several blocks between two flushes.
         camera.bitrate = 1_500_000
         return VictimOrder(camera, as: subject, into: directory.file("out.\(subject.container)"))
@@ -181,6 +189,9 @@ enum PowerCuts {
             complaints.expect(options.isQuick || most <= 30, "\(most) frames lost")
             complaints.expect(
                 recorded.states.flushed(after: recorded.last) > 0, "no flush before the last frame")
+            // Four times a second, for five seconds.
+            complaints.expect(
+                options.isQuick || recorded.flushes >= 15, "\(recorded.flushes) flushes")
             complaints.expect(
                 !recorded.showsFragments, "a fragment is visible before it is on the disk")
             var measured = text(losses) + " (minimum, median, maximum)"
@@ -257,6 +268,7 @@ enum PowerCuts {
                     found.frames > 0 && found.complaints.isEmpty,
                     "\(found.frames) frames play; ffprobe: \(found.complaints.first ?? "")")
                 complaints.expect(report.addsUp, "the report does not add up: \(report)")
+                complaints.expectPreview(options, of: frames(options), in: report)
                 return complaints.all.map { "\(container): \($0)" }
             }
         }
@@ -272,11 +284,10 @@ enum PowerCuts {
                 for: order.path, in: directory, .init(flushTime: 1500))
             let report = try await Recording.run(order, prefix: prefix)
             let found = try await Judgement(of: order.path)
-            let flushes = try WriteLog(of: order.path).steps.count {
-                if case .flushed = $0 { true } else { false }
-            }
+            let flushes = try WriteLog(of: order.path).flushes
             var complaints = Complaints()
-            let frames = options.isQuick ? 60 : 150
+            let frames = frames(options)
+            complaints.expectPreview(options, of: frames, in: report)
             complaints.expect(!report.hasThrown, "\(report.failure?.message ?? "it threw")")
             complaints.expect(
                 found.frames == report.written && report.addsUp
@@ -291,6 +302,11 @@ enum PowerCuts {
 }
 
 extension WriteLog {
+    /// The number of flushes of the file.
+    fileprivate var flushes: Int {
+        steps.count { if case .flushed = $0 { true } else { false } }
+    }
+
     /// The number of steps before the index of an mp4 is appended.
     fileprivate var stepsBeforeIndex: Int { steps.lastIndex { begins($0, box: "free") } ?? 0 }
 
