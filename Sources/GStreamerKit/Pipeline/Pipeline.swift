@@ -180,13 +180,16 @@ extension Pipeline {
     /// Whether its data comes from a connection and has no known end: that of a server or of another process,
     /// which may come back. Valid once data flows.
     package var isFedByConnection: Bool {
+        let elements = elements
         let sources = elements.filter(\.readsConnection)
-        return !sources.isEmpty && queryDuration() == nil
-            && !sources.contains { source in
-                var bytes: gint64 = -1
-                _ = gst_element_query_duration(source.pointer, GST_FORMAT_BYTES, &bytes)
-                return bytes >= 0
-            }
+        guard !sources.isEmpty, queryDuration() == nil else { return false }
+        // What has a known size then is a playlist or a segment.
+        if elements.contains(where: { $0.klass.contains("Adaptive") }) { return true }
+        return !sources.contains { source in
+            var bytes: gint64 = -1
+            _ = gst_element_query_duration(source.pointer, GST_FORMAT_BYTES, &bytes)
+            return bytes >= 0
+        }
     }
 }
 

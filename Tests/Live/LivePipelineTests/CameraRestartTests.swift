@@ -81,6 +81,60 @@ struct CameraRestartTests {
         }
     }
 
+    /// The server of a live HLS stream ends and returns.
+    @Test func restartsALiveStreamOverHTTP() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.tcp()
+            let served = directory.file("served")
+            try FileManager.default.createDirectory(
+                atPath: served, withIntermediateDirectories: false)
+            let sender = try ChildProcess(
+                "gst-launch-1.0",
+                "-q videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=25/1 ! x264enc tune=zerolatency key-int-max=25 ! h264parse ! hlssink2 max-files=8 playlist-length=4 target-duration=1 location=\(served)/s%05d.ts playlist-location=\(served)/list.m3u8"
+                    .split(separator: " ").map(String.init))
+            defer { sender.send(signal: SIGKILL) }
+            func serve() async throws -> ChildProcess {
+                let server = try ChildProcess(
+                    "python3",
+                    [
+                        "-u", "-m", "http.server", "\(port)", "--bind", "127.0.0.1",
+                        "--directory", served,
+                    ])
+                try await server.waitForOutput("Serving HTTP")
+                return server
+            }
+            try await Tool.check(
+                "sh", ["-c", "until test -s \(served)/list.m3u8; do sleep 0.1; done"])
+            let first = try await serve()
+            let url = "http://127.0.0.1:\(port)/list.m3u8"
+            var plan = BridgePlan(
+                capture: "souphttpsrc location=\(url) ! hlsdemux "
+                    + "! tsdemux ! h264parse name=units")
+            let path = directory.file("out.mkv")
+            plan.recordings = [BridgePlan.Recording(path: path)]
+            plan.restart = Self.policy
+            let bridge = try Bridge(plan)
+            var restart = Self.restarts(of: bridge).makeAsyncIterator()
+            let units = try Self.units(of: bridge)
+            async let ended = bridge.run()
+            await units.wait { $0 >= 30 }
+            first.send(signal: SIGKILL)
+            _ = try await first.end()
+            _ = await restart.next()
+            let before = units.value
+            let second = try await serve()
+            await units.wait { $0 >= before + 30 }
+            bridge.stop()
+            let report = await ended
+            second.send(signal: SIGKILL)
+            #expect(report.failures.isEmpty, "\(report)")
+            #expect(report.captures["video"]?.outages?.restarts ?? 0 > 0, "\(report)")
+            let times = try await MediaProbe.videoTimes(of: path)
+            #expect(times.count == report.captures["video"]?.frames)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+        }
+    }
+
     @Test func recordsACameraThatIsKilledTwiceWithoutEncoding() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()

@@ -167,10 +167,15 @@ struct BalanceTests {
         let frame = try await #require(
             PipelineVideoSource("videotestsrc num-buffers=1 ! \(Self.tiny)").frames()
                 .first { _ in true })
-        Thread.detachNewThread { sink.consume(frame) }
+        let (results, pushed) = AsyncStream<FrameDisposition>.makeStream()
+        Thread.detachNewThread { pushed.yield(sink.consume(frame)) }
         for await _ in pushes { break }
         #expect(sink.statistics.accepted == 0)
         for _ in 0..<100 { hold.signal() }
+        for await result in results {
+            #expect(result == .accepted)
+            break
+        }
         #expect(try await sink.finish().written == 1)
     }
 }
