@@ -71,7 +71,11 @@ public final class Bridge: Sendable {
             branches += zip(own, capture.branches)
             let isOptional = plan.optionalStreams.isSuperset(of: own)
             capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
-                if capture?.isLeaving == true { return run.warn(error) }
+                if capture?.isLeaving == true {
+                    // After a failure, the stop itself may make an element fail.
+                    if run.failures.isEmpty { run.warn(error) }
+                    return
+                }
                 if restart?.takeOver(error) == true { return }
                 if isOptional, let capture, capture.arrivedSamples == 0 {
                     return capture.branches.forEach { $0.end(losing: error) }

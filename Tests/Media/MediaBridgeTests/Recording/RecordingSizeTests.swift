@@ -37,16 +37,9 @@ struct RecordingSizeTests {
             #expect((video?.width, video?.height) == (64, 48))
             #expect(video?.frames == 20)
             // White pictures; the frame that is taller than wide has black borders on its left and right.
-            let luma = try await Tool.check(
-                "ffprobe",
-                [
-                    "-v", "error", "-f", "lavfi", "-i",
-                    "movie=\(directory.file("out.mkv")),crop=8:48:0:0,signalstats", "-show_entries",
-                    "frame_tags=lavfi.signalstats.YAVG", "-of", "csv=p=0",
-                ]
-            ).split(separator: "\n").compactMap { Double($0) }
+            let luma = try await MediaProbe.luma(of: directory.file("out.mkv"), columns: 8)
             try #require(luma.count == 20)
-            #expect(luma[12] < 30 && luma[0] > 200 && luma[19] > 200, "\(luma)")
+            #expect(luma[12][0] < 30 && luma[0][0] > 200 && luma[19][0] > 200, "\(luma)")
         }
     }
 
