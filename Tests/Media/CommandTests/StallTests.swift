@@ -37,10 +37,8 @@ extension CommandTests {
         @Test(
             arguments: [
                 ("identity name=slow sleep-time=60000000", "slow (identity) still processes"),
-                (
-                    "video/x-raw,framerate=2/1 ! x264enc name=slow",
-                    "slow (x264enc) receives data and produces none"
-                ),
+                // On a busy machine it may be processing a frame at that moment.
+                ("video/x-raw,framerate=2/1 ! x264enc name=slow", "(slow (x264enc) "),
             ])
         func namesTheElementThatHoldsTheData(elements: String, words: String) async throws {
             try await GstBridge.start(
