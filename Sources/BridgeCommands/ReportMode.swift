@@ -93,7 +93,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             let outageSeconds: Double?
             let restarts: Int?
             /// Of WHIP, WHEP and channels: the packets of all streams that were sent or have arrived, and
-            /// those that the network lost.
+            /// the packets that the network lost.
             let packets: Int?
             let lostPackets: Int?
 

@@ -1,5 +1,5 @@
-/// Tells the thread sanitizer that an object was handed over to another thread. GLib's and GStreamer's locks, through
-/// which that happens, are not instrumented. Does nothing in other builds.
+/// Declares to the thread sanitizer that one thread hands an object over to another. It happens under locks of GLib and
+/// GStreamer, which are not instrumented. Does nothing in other builds.
 enum HandOver {
     #if SANITIZES_THREADS
         @_silgen_name("__tsan_release") private static func release(_ address: UnsafeRawPointer)

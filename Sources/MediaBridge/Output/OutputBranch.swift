@@ -49,7 +49,7 @@ final class OutputBranch: Sendable {
         var hasReferences = false
         /// What may wait of such a stream, if its writer does not wait; otherwise `nil`.
         var most: OutputQueueDepth.Limit?
-        /// Whether an encoded frame was refused, so that those that refer to it are refused, too.
+        /// Whether an encoded frame was refused. Frames that refer to it are then refused, too.
         var lacksReference = false
     }
     /// Locked throughout a push, so that two writers' buffers enter the queue in the order of their
@@ -473,7 +473,7 @@ final class OutputBranch: Sendable {
     }
 
     private func change(_ stream: inout Stream, to caps: Caps) {
-        stream.dropsOldest = nil
+        (stream.dropsOldest, stream.hasReferences) = (nil, false)
         stream.caps = caps
         if !caps.isAny { source.setCaps(caps) }
         stream.tags.forEach { source.send($0) }
