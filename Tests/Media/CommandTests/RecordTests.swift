@@ -307,14 +307,16 @@ extension CommandTests {
                 let (path, log) = (directory.file("out.mkv"), directory.file("log"))
                 let record = "'\(try Tool.gstBridge)' record --capture '\(Self.live)' \(path)"
                 func until(_ text: String) -> String {
-                    "until grep -q '\(text)' \(log); do sleep 0.1; done; "
+                    "until grep -qs '\(text)' \(log); do sleep 0.1; done; "
                 }
                 let typed =
                     until("recording") + "echo; " + until("mark 1") + "echo mark goal; "
                     + until("goal..at") + until(" fps ") + "printf '\\003'; " + until(" ended by ")
                 // -f writes the log at once.
-                try await Tool.check(
+                let ended = try await Tool.run(
                     "sh", ["-c", "(\(typed)) | script -qefc \"\(record)\" \(log)"])
+                let screen = try String(contentsOfFile: log, encoding: .utf8)
+                #expect(ended.status == 0, "\(screen)\(ended.errors)")
                 let chapters = try await Tool.check(
                     "ffprobe", ["-v", "error", "-show_chapters", path])
                 #expect(chapters.contains("mark 1") && chapters.contains("goal"))
