@@ -90,11 +90,16 @@ stress: packages-test
 
 # The suite under a sanitizer, each in a separate build. All default deadlines of the library are multiplied to
 # allow for the sanitizer's slowdown.
+THREAD = --sanitize=thread -Xswiftc -DSANITIZES_THREADS -Xlinker $(CURDIR)/.build/thread/tsan.o \
+	--scratch-path .build/thread
 test-thread: packages-test
-	$(SWIFT) build --build-tests --sanitize=thread -Xswiftc -DSANITIZES_THREADS --scratch-path .build/thread
+	mkdir -p .build/thread
+	"$$(dirname "$$(readlink -f "$$(command -v swift)")")/clang" -c -O1 -fsanitize=thread .ci/tsan.c \
+	-o .build/thread/tsan.o
+	$(SWIFT) build --build-tests $(THREAD)
 	MEDIABRIDGE_DEADLINE_FACTOR=8 \
 	TSAN_OPTIONS="ignore_noninstrumented_modules=1 detect_deadlocks=0 suppressions=$(CURDIR)/.ci/tsan.supp" \
-	.ci/test -- --sanitize=thread -Xswiftc -DSANITIZES_THREADS --scratch-path .build/thread
+	.ci/test -- $(THREAD)
 
 # Suppressions by library need the sanitizer's slow unwinder, which deadlocks in code that Mesa's llvmpipe
 # generates at run time. softpipe generates none.

@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import MediaBasics
 
 /// An appsink, from which the program pulls a pipeline's samples.
 ///
@@ -70,16 +71,20 @@ package final class AppSink: Sendable {
     ) {
         let context = UnsafeMutablePointer<Handlers>.allocate(capacity: 1)
         context.initialize(to: Handlers(onSample: onSample, onEnd: onEnd))
+        HandOver.begin(context)
         mb_app_sink_set_callbacks(
             pointer,
             { _, context in
                 guard let handlers = context?.assumingMemoryBound(to: Handlers.self) else {
                     return GST_FLOW_ERROR
                 }
+                HandOver.end(handlers)
                 return handlers.pointee.sample() ? GST_FLOW_OK : GST_FLOW_EOS
             },
             { _, context in
-                context?.assumingMemoryBound(to: Handlers.self).pointee.end()
+                guard let handlers = context?.assumingMemoryBound(to: Handlers.self) else { return }
+                HandOver.end(handlers)
+                handlers.pointee.end()
             }, context,
             {
                 let handlers = $0?.assumingMemoryBound(to: Handlers.self)

@@ -108,7 +108,7 @@ package final class ElementChain: Sendable {
                 }
                 gst_event_unref(event)
                 return 1
-            }, Unmanaged.passRetained(outlet).toOpaque(), SignalRelease.destroy)
+            }, Unmanaged.context(outlet), SignalRelease.destroy)
         guard link(element, entry: entry, exit: exit) else {
             throw PipelineError(
                 .linkFailed, message: "not a chain with one input and one output: \(text)")
@@ -118,7 +118,7 @@ package final class ElementChain: Sendable {
     private static let filterName = "mediabridge-filter"
 
     private static func outlet(of pad: UnsafeMutablePointer<GstPad>) -> Outlet? {
-        mb_pad_chain_context(pad).map { Unmanaged<Outlet>.fromOpaque($0).takeUnretainedValue() }
+        mb_pad_chain_context(pad).map { Unmanaged<Outlet>.ofContext($0).takeUnretainedValue() }
     }
 
     private func link(

@@ -38,7 +38,7 @@ final class PadFunctions: @unchecked Sendable {
         let functions = PadFunctions(
             event: pad.pointer.pointee.eventfunc, query: pad.pointer.pointee.queryfunc)
         mb_object_attach(
-            pad.pointer, key, Unmanaged.passRetained(functions).toOpaque(), SignalRelease.destroy)
+            pad.pointer, key, Unmanaged.context(functions), SignalRelease.destroy)
         mb_pad_set_event_and_query_functions(
             pad.pointer,
             { pad, parent, event in
@@ -56,7 +56,7 @@ final class PadFunctions: @unchecked Sendable {
 
     private static func installed(on pad: UnsafeMutablePointer<GstPad>) -> PadFunctions? {
         mb_object_attached(pad, key).map {
-            Unmanaged<PadFunctions>.fromOpaque($0).takeUnretainedValue()
+            Unmanaged<PadFunctions>.ofContext($0).takeUnretainedValue()
         }
     }
 

@@ -1,5 +1,6 @@
 package import CMediaBridge
 internal import Glibc
+internal import MediaBasics
 internal import Synchronization
 
 // MARK: Types and strings
@@ -22,6 +23,21 @@ extension String {
 
 // MARK: Callbacks
 
+extension Unmanaged {
+    /// Retains an object as the context of a callback, which may run on any thread.
+    static func context(_ object: Instance) -> UnsafeMutableRawPointer {
+        let context = passRetained(object).toOpaque()
+        HandOver.begin(context)
+        return context
+    }
+
+    /// Returns the object of a context in its callback.
+    static func ofContext(_ context: UnsafeRawPointer) -> Unmanaged {
+        HandOver.end(context)
+        return fromOpaque(context)
+    }
+}
+
 /// The context of a signal's callback: a closure that the object of the signal retains.
 ///
 /// The handler gets it as a pointer and calls ``call(_:_:)`` with the type that it was made with.
@@ -34,13 +50,13 @@ package final class SignalListener<Argument>: Sendable {
     package static func context(_ body: @escaping @Sendable (Argument) -> Void)
         -> UnsafeMutableRawPointer
     {
-        Unmanaged.passRetained(SignalListener(body)).toOpaque()
+        Unmanaged.context(SignalListener(body))
     }
 
     /// Calls the closure of a context.
     package static func call(_ context: UnsafeMutableRawPointer?, _ argument: Argument) {
         guard let context else { return }
-        Unmanaged<SignalListener<Argument>>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        Unmanaged<SignalListener<Argument>>.ofContext(context)._withUnsafeGuaranteedRef {
             $0.body(argument)
         }
     }

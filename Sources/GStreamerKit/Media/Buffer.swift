@@ -1,4 +1,5 @@
 package import CMediaBridge
+internal import MediaBasics
 
 /// An owned reference to a GstBuffer. Passing it on moves it; ``retained()`` adds another owner of
 /// the same buffer.
@@ -13,11 +14,13 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
         self.pointer = pointer
         sample = nil
+        HandOver.end(pointer)
     }
 
     package init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
         self.pointer = mb_buffer_ref(pointer)
         sample = nil
+        HandOver.end(pointer)
     }
 
     /// Owns the buffer through `sample`, whose reference is adopted.
@@ -29,15 +32,18 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     init(_ pointer: UnsafeMutablePointer<GstBuffer>, adopting sample: OpaquePointer) {
         self.pointer = pointer
         self.sample = sample
+        HandOver.end(pointer)
     }
 
     deinit {
+        HandOver.begin(pointer)
         if let sample { mb_sample_unref(sample) } else { mb_buffer_unref(pointer) }
     }
 
     /// Transfers the reference to a C function that takes ownership.
     consuming func release() -> UnsafeMutablePointer<GstBuffer> {
         let pointer = self.pointer
+        HandOver.begin(pointer)
         if let sample {
             _ = mb_buffer_ref(pointer)
             mb_sample_unref(sample)

@@ -80,11 +80,11 @@ final class Bus: Sendable {
             bus,
             { _, message, context in
                 if let message, let context {
-                    Unmanaged<Bus>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(message) }
+                    Unmanaged<Bus>.ofContext(context)._withUnsafeGuaranteedRef { $0.take(message) }
                 }
                 if let message { gst_message_unref(message) }
                 return GST_BUS_DROP
-            }, Unmanaged.passRetained(self).toOpaque(), SignalRelease.destroy)
+            }, Unmanaged.context(self), SignalRelease.destroy)
     }
 
     /// Posts an error that no element posts. Thread: any.

@@ -39,12 +39,12 @@ final class LateLinkChoice: Sendable {
                 pad.pointer,
                 { pad, _, peer in
                     guard let pad, let peer, let context = pad.pointee.linkdata,
-                        Unmanaged<LateLinkChoice>.fromOpaque(context)._withUnsafeGuaranteedRef({
+                        Unmanaged<LateLinkChoice>.ofContext(context)._withUnsafeGuaranteedRef({
                             !$0.allows(Pad(retaining: peer), Pad(retaining: pad))
                         })
                     else { return GST_PAD_LINK_OK }
                     return GST_PAD_LINK_REFUSED
-                }, Unmanaged.passRetained(choice).toOpaque(), SignalRelease.destroy)
+                }, Unmanaged.context(choice), SignalRelease.destroy)
         }
         return choice
     }

@@ -204,18 +204,18 @@ private final class ElementWatch: Sendable {
 
     /// Skips factories that are not allowed, if the element autoplugs others.
     func watchChoice(of element: Element) {
-        let context = Unmanaged.passRetained(self)
+        let context = Unmanaged.context(self)
         let connected = mb_on_autoplug_select(
             element.pointer,
             { _, _, _, factory, context in
                 guard let factory, let context else { return ElementWatch.take }
                 let name = mb_factory_name(factory).map { String(cString: $0) } ?? ""
                 let plugin = mb_factory_plugin(factory).map { String(cString: $0) } ?? ""
-                return Unmanaged<ElementWatch>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                return Unmanaged<ElementWatch>.ofContext(context)._withUnsafeGuaranteedRef {
                     $0.judge.allows(factory: name, plugin: plugin)
                 } ? ElementWatch.take : ElementWatch.skip
-            }, context.toOpaque(), SignalRelease.function)
-        if connected == 0 { context.release() }
+            }, context, SignalRelease.function)
+        if connected == 0 { SignalRelease.destroy(context) }
     }
 
     /// Values of GstAutoplugSelectResult, which no header declares.

@@ -66,6 +66,8 @@ public final class WHIPSink: VideoSink, Sendable {
     private let ending = MonotonicSignal()
     /// Signalled when the first connection is established, or when waiting for it is pointless.
     private let settled = MonotonicSignal()
+    /// Signalled when the first picture has created the session, or when waiting for it is pointless.
+    private let begun = MonotonicSignal()
 
     /// Creates a sink. Does not connect.
     ///
@@ -105,6 +107,7 @@ public final class WHIPSink: VideoSink, Sendable {
         }
         // The connection of the last run has ended, too.
         settled.wait(for: .zero)
+        begun.wait(for: .zero)
     }
 
     /// Ends the session. Blocks for up to ten seconds while the first connection is being
@@ -175,9 +178,11 @@ public final class WHIPSink: VideoSink, Sendable {
             publisher.beginAudio(WHIPPublication(audio: .opus, over: link), configuration.audio)
         }
         link.begin()
+        begun.signal()
     }
 
     private func failed(_ error: PipelineError) {
+        begun.signal()
         let onFailure = state.withLock { state -> (@Sendable (PipelineError) -> Void)? in
             guard state.failure == nil else { return nil }
             state.failure = error
@@ -212,16 +217,27 @@ public final class WHIPSink: VideoSink, Sendable {
         return refuse(.badFormat)
     }
 
-    /// The publisher of the audio: the video creates the session, or the audio if there is no
-    /// video.
-    private var audioPublisher: MediaPublisher? {
-        let hasVideo = state.withLock { $0.hasVideo }
-        return hasVideo
-            ? state.withLock { $0.isOpen ? $0.publisher : nil } : publisher(for: nil)
+    /// Returns the publisher of the audio. The first picture creates the session, or the audio if there is no
+    /// video. Audio that is not live waits for the pictures, because a file's audio may be read first.
+    private func audioPublisher(waits: Bool) -> MediaPublisher? {
+        guard state.withLock({ $0.hasVideo }) else { return publisher(for: nil) }
+        if waits {
+            // Waits only once for pictures that do not come.
+            begun.wait(for: Self.longestWait)
+            begun.signal()
+        }
+        return state.withLock { $0.isOpen ? $0.publisher : nil }
     }
 
-    func takeAudio(_ frame: AudioFrame) -> FrameDisposition {
-        guard let publisher = audioPublisher else { return .notStarted }
+    /// The disposition of audio without a session.
+    private var withoutSession: FrameDisposition {
+        .dropped(state.withLock { $0.isOpen } ? .notConnected : .closed)
+    }
+
+    fileprivate func takeAudio(_ frame: AudioFrame, isPaced: Bool) -> FrameDisposition {
+        guard let publisher = audioPublisher(waits: isPaced && frame.liveTiming == nil)
+        else { return withoutSession }
+        if isPaced { pace(frame.runningTime, frame.liveTiming) }
         publisher.consume(frame)
         return .accepted
     }
@@ -274,26 +290,24 @@ extension WHIPSink: BridgeDestination {
         "\"! decodebin\" at the end of the capture, so that the media is encoded for WebRTC"
     }
 
-    package func take(_ frame: AudioFrame) -> FrameDisposition {
-        guard audioPublisher != nil else { return .notStarted }
-        pace(frame.runningTime, frame.liveTiming)
-        return takeAudio(frame)
-    }
+    package func take(_ frame: AudioFrame) -> FrameDisposition { takeAudio(frame, isPaced: true) }
 
     package func take(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard unit.codec == .opus else {
             if failure != nil { return .dropped(.badFormat) }
             return refuse("WebRTC does not support \(unit.codec) audio", advice: Self.encodeAnew)
         }
-        guard audioPublisher != nil else { return .notStarted }
+        guard audioPublisher(waits: unit.liveTiming == nil) != nil else { return withoutSession }
         pace(unit.runningTime, unit.liveTiming)
         let disposition = state.withLock { $0.link }?.peer?.send(unit) ?? .notStarted
+        guard disposition != .notStarted else { return withoutSession }
         if disposition.isAccepted { state.withLock { $0.sentUnits += 1 } }
         return disposition
     }
 
     package func finish() async {
         ending.signal()
+        begun.signal()
         if let link = state.withLock({ $0.link }) {
             // A connection that never worked is a failure, even if the media ended before the
             // server answered.
@@ -337,6 +351,6 @@ private final class WHIPAudio: AudioSink, Sendable {
 
     func render(_ frame: AudioFrame) throws {
         if let failure = sink.failure { throw failure }
-        _ = sink.takeAudio(frame)
+        _ = sink.takeAudio(frame, isPaced: false)
     }
 }

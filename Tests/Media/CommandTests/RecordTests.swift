@@ -305,7 +305,8 @@ extension CommandTests {
         func theTerminalTakesRequests() async throws {
             try await withTemporaryDirectory { directory in
                 let (path, log) = (directory.file("out.mkv"), directory.file("log"))
-                let record = "'\(try Tool.gstBridge)' record --capture '\(Self.live)' \(path)"
+                // Without "exec", the shell would get the terminal's signals, too.
+                let record = "exec '\(try Tool.gstBridge)' record --capture '\(Self.live)' \(path)"
                 func until(_ text: String) -> String {
                     "until grep -qs '\(text)' \(log); do sleep 0.1; done; "
                 }

@@ -44,6 +44,21 @@ import Testing
         await taker.close()
     }
 
+    @Test(arguments: ["identity", "opusenc"])
+    func theSoundOfAFileIsSentFromItsBeginningIfItsPicturesComeLater(encoder: String) async throws {
+        let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
+        let server = try ScriptedServer { taker.answer($0) }
+        let (report, _) = try await Self.run(
+            "\(Self.pictures) ! identity sleep-time=20000 ! appsink name=video "
+                + "\(Self.sound) ! \(encoder) ! appsink name=audio",
+            to: "\(server.url)/whip")
+        #expect(report.failures.isEmpty, "\(report.failures)")
+        // Opus adds a frame for what its encoder holds.
+        let frames = try #require(report.captures["audio"]?.frames)
+        #expect(frames == (encoder == "opusenc" ? 51 : 50))
+        await taker.close()
+    }
+
     @Test(arguments: ["identity", "opusenc"]) func soundAloneIsSent(encoder: String) async throws {
         let taker = WHIPTaker([.h264], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
