@@ -11,6 +11,7 @@ final class AudioPublisher: Sendable {
         var expectedLoss = 0
         /// No encoder could be created, or encoding failed: not retried before a new configuration.
         var isHopeless = false
+        var isMuted = false
         var isOver = false
     }
     private let state: Mutex<State>
@@ -49,7 +50,10 @@ final class AudioPublisher: Sendable {
     /// Mutes the audio, or sends it again. The encoder's remaining units are sent before the audio
     /// is muted, so that none follows the pause.
     func setMuted(_ isMuted: Bool) {
-        if isMuted { state.withLock { finish(&$0) } }
+        state.withLock { state in
+            state.isMuted = isMuted
+            if isMuted { finish(&state) }
+        }
         publication.setMuted(isMuted)
     }
 
@@ -70,6 +74,7 @@ final class AudioPublisher: Sendable {
         meter.offered.note(frame)
         let (disposition, failure) = state.withLock { state -> (FrameDisposition, (any Error)?) in
             guard !state.isOver else { return (.notStarted, nil) }
+            guard !state.isMuted else { return (.dropped(.muted), nil) }
             guard state.configuration.codec != nil || !publication.carriesFrames else {
                 finish(&state)
                 return (publication.send(.samples(frame)), nil)

@@ -132,6 +132,9 @@ final class SinkFeed<Media: CountedMedia>: Sendable {
     /// Accepts no more frames; queued ones are still rendered.
     func close() { mailbox.close() }
 
+    /// Renders the queued frames now. Call it on the sink's queue.
+    func drain() { mailbox.drain() }
+
     /// Accepts no more frames and renders the queued ones now. Call it on the sink's queue: what was
     /// queued may not have been scheduled there yet.
     func finish() {

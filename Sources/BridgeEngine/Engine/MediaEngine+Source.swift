@@ -256,7 +256,7 @@ final class SourceSlot<Media: SourcedMedia> {
 }
 
 /// What differs between the engine's video sources and its audio source.
-protocol SourcedMedia: HostedSource {
+protocol SourcedMedia: HostedSource, StreamedSink {
     associatedtype Track: SourceReceiver<Self>
     /// Returns the slot of a track; `nil` if the track does not exist.
     static func slot(_ id: TrackID, in engine: isolated MediaEngine) -> SourceSlot<Self>?

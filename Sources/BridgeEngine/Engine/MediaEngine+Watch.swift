@@ -154,11 +154,31 @@ extension MediaEngine {
                 fail(host, in: slot, "\(host.typeName) has ended although it is live")
             case .ended:
                 slot.hasEnded = true
-                post(.ended, of: slot)
+                let id = slot.id
+                ControlTask.start { await self.tellEnd(of: id, Media.self) }
             case .failed(let error):
                 fail(host, in: slot, "\(host.typeName) failed", underlying: error)
             }
         }
+    }
+
+    /// Reports that a source has ended, once its sinks have rendered its last frame: a program may then stop a
+    /// recording. A sink that hangs delays the report by the limit of a call.
+    private func tellEnd<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
+        guard let slot = Media.slot(id, in: self) else { return }
+        await slot.track.settled(within: configuration.callTimeout)
+        let hosts = sinks[keyPath: Media.table].values.filter { $0.stream.isLocal }.map(\.host)
+        let (limit, timeline) = (configuration.callTimeout, clock.timeline)
+        await withTaskGroup { group in
+            for host in hosts {
+                group.addTask {
+                    await host.executor.queue.outcome(within: limit, on: timeline) {
+                        host.feed.drain()
+                    }
+                }
+            }
+        }
+        post(.ended, of: slot)
     }
 
     /// Reports that a source has failed, and restarts it if that is configured.

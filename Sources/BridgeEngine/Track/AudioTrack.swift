@@ -123,7 +123,7 @@ extension AudioTrack: SourceReceiver {
         passed.note(frame)
         level.note(frame)
         local.consume(frame)
-        if !isMuted { outgoing.consume(frame) }
+        outgoing.consume(frame)
     }
 
     /// Posts at most one event per second; the statistics count all corrections.

@@ -194,7 +194,7 @@ extension LocalTrack: SourceReceiver {
             .warning(
                 "the source of \(id) delivers its frames more slowly than their timestamps say: each "
                     + "frame is shown when it arrives. Try: a release build (swift build -c release), "
-                    + "fewer frames per second, or pacing() = .source"))
+                    + "fewer frames per second, or timestamps that say when each frame was made"))
     }
 
     func ended(_ port: VideoSourcePort) {

@@ -187,7 +187,7 @@ extension AppSource {
         guard interval.nanoseconds > 0 else { return }
         element.pad("src")?.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { [keyFrames] pad, info in
             // The event precedes the buffer on its way to the encoder.
-            if let time = gst_pad_probe_info_get_buffer(info)?.pointee.pts,
+            if let time = info.buffer?.pointee.pts,
                 keyFrames.isDue(at: time, every: interval.raw)
             {
                 gst_pad_push_event(

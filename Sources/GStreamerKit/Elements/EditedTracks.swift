@@ -50,7 +50,7 @@ final class EditedTracks: Sendable {
     ) {
         var head: UInt64 = 0
         var map = GstMapInfo()
-        guard let buffer = gst_pad_probe_info_get_buffer(info),
+        guard let buffer = info.buffer,
             gst_buffer_extract(buffer, 0, &head, 8) == 8,
             UInt32(truncatingIfNeeded: UInt64(bigEndian: head)) == 0x6d6f_6f76,  // moov
             UInt64(bigEndian: head) >> 32 == UInt64(gst_buffer_get_size(buffer)),

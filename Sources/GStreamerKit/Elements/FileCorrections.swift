@@ -52,7 +52,7 @@ extension Pad {
                 let event = gst_pad_probe_info_get_event(info)
             else {
                 // Pictures that are decoded earlier may be referred to.
-                let decoded = gst_pad_probe_info_get_buffer(info)?.pointee.dts ?? .max
+                let decoded = info.buffer?.pointee.dts ?? .max
                 return decoded != .max && decoded >= stop
                     ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
             }
@@ -139,7 +139,7 @@ extension Pad {
     package func keepApart() {
         let distance = Distance()
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
-            if let buffer = gst_pad_probe_info_get_buffer(info) {
+            if let buffer = info.buffer {
                 info.pointee.data = UnsafeMutableRawPointer(distance.apart(buffer))
             }
             return GST_PAD_PROBE_OK
@@ -188,7 +188,7 @@ extension Pad {
         guard !patches.isEmpty else { return }
         addProbe(GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_PUSH, GST_PAD_PROBE_TYPE_BUFFER) {
             _, info in
-            if let buffer = gst_pad_probe_info_get_buffer(info) { Self.apply(patches, to: buffer) }
+            if let buffer = info.buffer { Self.apply(patches, to: buffer) }
             return GST_PAD_PROBE_OK
         }
     }
@@ -222,7 +222,7 @@ extension Pad {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
             var head: UInt64 = 0
             var map = GstMapInfo()
-            guard let buffer = gst_pad_probe_info_get_buffer(info),
+            guard let buffer = info.buffer,
                 gst_buffer_extract(buffer, 0, &head, 8) == 8,
                 isMeant(UInt64(bigEndian: head), Int(gst_buffer_get_size(buffer))),
                 let own = mb_pad_probe_own_buffer(info),

@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import MediaBasics
 
 // Probes on pads. A probe and everything that its callback captures live as long as the pad,
 // unless the probe is removed. Callbacks run on the streaming thread, and must return at once.
@@ -15,12 +16,15 @@ extension Pad {
     func addProbe(_ types: GstPadProbeType..., body: @escaping Probe) -> PadProbe {
         let context = UnsafeMutablePointer<ProbeContext>.allocate(capacity: 1)
         context.initialize(to: ProbeContext(body: body))
+        HandOver.begin(context)
         let id = mb_pad_add_probe(
             pointer, GstPadProbeType(rawValue: types.reduce(0) { $0 | $1.rawValue }),
             { pad, info, context in
                 guard let pad, let info,
                     let context = context?.assumingMemoryBound(to: ProbeContext.self)
                 else { return GST_PAD_PROBE_OK }
+                HandOver.end(context)
+                defer { info.handOver() }
                 return context.pointee.call(pad, info)
             }, context,
             {
@@ -43,15 +47,33 @@ extension Pad {
 }
 
 extension UnsafeMutablePointer<GstPadProbeInfo> {
+    /// The buffer that passes; `nil` if it is something else.
+    var buffer: UnsafeMutablePointer<GstBuffer>? {
+        guard let buffer = gst_pad_probe_info_get_buffer(self) else { return nil }
+        HandOver.end(buffer)
+        return buffer
+    }
+
+    /// Declares that this thread passes the buffers on.
+    fileprivate func handOver() {
+        #if SANITIZES_THREADS
+            let buffers =
+                GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+            if pointee.type.rawValue & buffers != 0 { forEachBuffer { HandOver.begin($0) } }
+        #endif
+    }
+
     /// Calls `body` with the buffer, or with each buffer of the list.
     fileprivate func forEachBuffer(_ body: (UnsafeMutablePointer<GstBuffer>) -> Void) {
         guard pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 else {
-            if let buffer = gst_pad_probe_info_get_buffer(self) { body(buffer) }
+            if let buffer { body(buffer) }
             return
         }
         let list = gst_pad_probe_info_get_buffer_list(self)
         for place in 0..<(list.map { gst_buffer_list_length($0) } ?? 0) {
-            if let buffer = gst_buffer_list_get(list, place) { body(buffer) }
+            guard let buffer = gst_buffer_list_get(list, place) else { continue }
+            HandOver.end(buffer)
+            body(buffer)
         }
     }
 }
@@ -89,7 +111,7 @@ extension Pad {
     /// key frame.
     func onRunningTime(_ body: @escaping @Sendable (Int64?, Int, Bool) -> Void) {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
-            guard let buffer = gst_pad_probe_info_get_buffer(info), !buffer.isTimelessHeader else {
+            guard let buffer = info.buffer, !buffer.isTimelessHeader else {
                 return GST_PAD_PROBE_OK
             }
             body(buffer.runningTime(at: pad), Int(gst_buffer_get_size(buffer)), buffer.isKey)
@@ -118,7 +140,7 @@ extension Pad {
     func dropBuffers(from end: ClockTime) -> PadProbe {
         let end = Int64(clamping: end.nanoseconds)
         return addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
-            let time = gst_pad_probe_info_get_buffer(info)?.runningTime(at: pad)
+            let time = info.buffer?.runningTime(at: pad)
             return time.map { $0 < end } ?? true ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
         }
     }
@@ -126,7 +148,7 @@ extension Pad {
     /// Drops all buffers before a time in nanoseconds: a time in the file, or a running time.
     func dropBuffers(before start: Int64, isFileTime: Bool) {
         addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
-            guard let buffer = gst_pad_probe_info_get_buffer(info), let segment = pad.segment,
+            guard let buffer = info.buffer, let segment = pad.segment,
                 let time = isFileTime
                     ? segment.fileTime(of: buffer.pointee.pts)
                     : segment.runningTime(of: buffer.pointee.pts)

@@ -25,7 +25,8 @@ extension PipelineError {
                 debug?.contains("not-negotiated") == true
                 ? "put videoconvert or audioconvert before the element that refused the format, "
                     + "or check the caps"
-                : Self.advice(forSoundServer: debug) ?? Self.advice(for: self.code)
+                : Self.advice(forSoundServer: debug) ?? Self.advice(forCapsIn: self)
+                    ?? Self.advice(for: self.code)
         }
     }
 
@@ -81,6 +82,14 @@ extension PipelineError {
             let end = ["src", "sink"].first(where: { debug?.contains("gst_pulse\($0)_") == true })
         else { return nil }
         return "start PulseAudio or PipeWire's pulse server, or use alsa\(end)"
+    }
+
+    /// Caps that cannot be parsed are reported as a failed link.
+    private static func advice(forCapsIn error: PipelineError) -> String? {
+        let parts = error.message.split(separator: "\"", omittingEmptySubsequences: false)
+        guard error.code == .linkFailed, parts.count > 2, (try? Caps(String(parts[1]))) == nil
+        else { return nil }
+        return "check the caps; \"!\" must follow them"
     }
 
     private static func advice(for code: Code) -> String? {

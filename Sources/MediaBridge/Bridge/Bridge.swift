@@ -90,13 +90,16 @@ public final class Bridge: Sendable {
                 advice: "name each appsink: appsink name=camera")
         }
         let types = Self.types(of: branches, areDecoded: !plan.processors.isEmpty)
+        // The report counts each under its name.
+        let parts =
+            plan.outputs.map(\.name) + plan.recordings.map(\.name) + plan.destinations.map(\.name)
+        if let twice = parts.first(where: { name in parts.count(where: { $0 == name }) > 1 }) {
+            throw PipelineError(
+                .duplicateName, message: "two outputs are named \"\(twice)\"",
+                advice: "give each output and each recording a different name")
+        }
         var outputs: [BridgeOutput] = []
         for named in plan.outputs {
-            guard !outputs.contains(where: { $0.name == named.name }) else {
-                throw PipelineError(
-                    .duplicateName, message: "two outputs are named \"\(named.name)\"",
-                    advice: "give each output a different name")
-            }
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
                     text, configuration: plan.outputConfiguration, streams: names, types: types,

@@ -42,7 +42,7 @@ public struct BridgePlan: Sendable {
 
     /// A file that the streams are recorded into, crash-safe, by a ``Recorder``.
     public struct Recording: Sendable {
-        /// The name in reports, among the outputs.
+        /// The name in reports, among the outputs: each has a different one. Default `recording`.
         public var name: String
         /// The path of the file to record into.
         public var path: String

@@ -96,6 +96,14 @@ import Testing
         #expect(error?.description.contains(element) == true)
     }
 
+    @Test func capsThatCannotBeParsedAreTheCauseAndNotTheLink() {
+        let text = "videotestsrc ! video/x-raw,format=I420 videotestsrc ! fakesink"
+        let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }
+        #expect(error?.message.contains("could not parse caps") == true)
+        #expect(error?.advice?.contains("check the caps") == true)
+        #expect(error?.advice?.contains("convert") == false)
+    }
+
     @Test func unknownElementErrorMentionsTheSpelling() {
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: "zzqqxxkk") }
         #expect(error?.code == .missingElement)

@@ -194,6 +194,15 @@ struct BridgeTests {
         #expect(throws: PipelineError.self) { try Bridge(twice) }
     }
 
+    @Test func twoRecordingsOfOneNameAreRefused() {
+        var plan = BridgePlan(capture: capture, outputs: [])
+        plan.recordings = ["/nowhere/a.mkv", "/nowhere/b.mkv"].map {
+            BridgePlan.Recording(path: $0)
+        }
+        let error = #expect(throws: PipelineError.self) { try Bridge(plan) }
+        #expect(error?.code == .duplicateName && error?.message.contains("recording") == true)
+    }
+
     @Test func missingStreamIsReportedWithoutWaiting() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()

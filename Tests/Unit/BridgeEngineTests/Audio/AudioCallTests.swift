@@ -128,7 +128,8 @@ struct AudioCallTests {
         anna.pushExternalAudioFrame(block(1), timestamp: time(1))
         await sink.wait(for: 480)
         #expect(try sink.channel(0) == block(1))
-        #expect(await anna.statistics.outgoingAudio.delivered == 1)
+        let sent = await anna.statistics.outgoingAudio
+        #expect(sent.offered == 2 && sent.delivered == 1 && sent.dropped[.muted] == 1)
         for engine in [anna, bert] { await engine.shutDown() }
     }
 }

@@ -11,9 +11,9 @@ struct IsolationTests {
     let good = SinkScript()
 
     private func running(
-        _ options: RendererOptions = RendererOptions()
+        _ options: RendererOptions = RendererOptions(), callTimeout: Duration = .seconds(5)
     ) async throws -> MediaEngine {
-        let engine = makeEngine()
+        let engine = makeEngine { $0.callTimeout = callTimeout }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad), options: options)
         try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
@@ -131,6 +131,29 @@ struct IsolationTests {
         #expect(self.bad.frames.count == 3)
     }
 
+    @Test(arguments: [false, true])
+    func theEndOfTheSourceIsReportedAfterItsLastFrameIsRendered(hangs: Bool) async throws {
+        let hang = bad.block("render")
+        // No other deadline is this long.
+        let engine = try await running(callTimeout: .seconds(7))
+        let events = engine.events
+        try await deliver(0..<1)
+        await hang.entered()
+        try await deliver(1..<3)
+        source.consumer?.sourceDidEnd()
+        // A renderer that hangs is waited for until the deadline of a call.
+        let ringing = Task {
+            while hangs, !Task.isCancelled { await engine.time.ringNext(after: .seconds(7)) }
+        }
+        if !hangs { hang.signal() }
+        await events.first(named: "sourceEnded")
+        #expect(bad.frames.count == (hangs ? 0 : 3))
+        ringing.cancel()
+        await ringing.value
+        if hangs { hang.signal() }
+        await engine.shutDown()
+    }
+
     @Test func aSourceThatWaitsForARendererCanBeStopped() async throws {
         let hang = bad.block("render")
         var options = RendererOptions()
@@ -140,6 +163,9 @@ struct IsolationTests {
         // The source's stop waits for its thread, and the thread waits for the renderer.
         source.state.withLock { $0.onCall = { if $0 == "shouldStop" { pump.join() } } }
         await good.rendered(2)
+        // The thread of the source waits with the third frame.
+        let id = try #require(await engine.localVideoRenderer?.id)
+        _ = await engine.statistics { $0.renderers[id]?.offered == 3 }
         let events = engine.events
         let stop = Task { try await engine.stopPreview() }
         // The source gets half of the deadline, and is released although the renderer still hangs.
