@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import MediaBridgeWebRTC
 import Synchronization
 import TestSupport
@@ -67,6 +69,39 @@ import Testing
         await sender.close()
     }
 
+    /// With a passive candidate, anyone could make this process connect to any host and port.
+    @Test func connectsToNoTCPCandidate() async throws {
+        let port = try FreePort.tcp()
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(isBound == 0 && listen(listener, 8) == 0)
+        let collector = PeerCollector()
+        let sender = PeerConnection(
+            .sender, .init(audio: []), configuration: .loopback, observer: PeerCollector())
+        let receiver = PeerConnection(
+            .receiver, .init(audio: []), configuration: .loopback, observer: collector)
+        let candidate = "a=candidate:9 1 TCP 2122260223 127.0.0.1 \(port) typ host tcptype passive"
+        let offer = try await sender.offer()
+        let place = try #require(offer.firstRange(of: "a=candidate:"))
+        let answer = try await receiver.answer(
+            offer.replacingCharacters(in: place, with: "\(candidate)\r\na=candidate:"))
+        try await sender.accept(answer: answer)
+        // The pairs of candidates were tried by now.
+        await collector.connected.wait { $0 }
+        var ready = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&ready, 1, 0) == 0)
+        for peer in [sender, receiver] { await peer.close() }
+    }
+
     private func connect(_ sender: PeerConnection, _ receiver: PeerConnection) async throws {
         let offer = try await sender.offer()
         let answer = try await receiver.answer(offer)
@@ -90,10 +125,12 @@ final class PeerCollector: PeerConnectionObserver {
     private let state = Mutex<(units: [[UInt8]], states: [PeerConnection.State])>(([], []))
     var units: [[UInt8]] { state.withLock { $0.units } }
     var states: [PeerConnection.State] { state.withLock { $0.states } }
+    let connected = Observed(false)
 
     func note(_ unit: EncodedVideoFrame) { state.withLock { $0.units.append(unit.bytes) } }
     func stateChanged(_ state: PeerConnection.State) {
         self.state.withLock { $0.states.append(state) }
+        if state == .connected { connected.change { $0 = true } }
     }
     func receive(_ unit: EncodedVideoFrame) { note(unit) }
 }

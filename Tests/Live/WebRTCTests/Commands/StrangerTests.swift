@@ -1,4 +1,5 @@
 import Foundation
+import MediaBridgeWebRTC
 import TestSupport
 import Testing
 
@@ -7,14 +8,17 @@ import Testing
     private static let host = "Host: 127.0.0.1\r\n"
 
     /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
+    ///
+    /// - Parameter descriptors: The limit of its open files; `nil` for that of the test.
     private func serve(
-        token: String? = nil,
+        token: String? = nil, descriptors: Int? = nil,
         _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
     ) async throws {
+        let limit = descriptors.map { "ulimit -n \($0); " } ?? ""
         try await withChildProcess(
-            Tool.gstBridge,
+            "sh",
             [
-                "share", "--capture",
+                "-c", "\(limit)exec \"$0\" \"$@\"", Tool.gstBridge, "share", "--capture",
                 "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=5/1",
                 "--listen", "127.0.0.1:0",
             ] + (token.map { ["--token", $0] } ?? []), environment: ["DISPLAY": ""]
@@ -157,6 +161,25 @@ import Testing
                 port, "GET / HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
             #expect(page.hasPrefix("HTTP/1.1 200 "), "\(page)")
             _ = connections
+        }
+    }
+
+    /// A program that ran out of descriptors would be aborted by GLib.
+    @Test func viewersBeyondTheDescriptorsOfTheProgramAreRefused() async throws {
+        let viewer = PeerConnection(
+            .receiver, .init(audio: []), configuration: .loopback, observer: PeerCollector())
+        let offer = try await viewer.offer()
+        await viewer.close()
+        let line = "POST /whep HTTP/1.1\r\n\(Self.host)Content-Type: application/sdp\r\n"
+        let length = "Content-Length: \(offer.utf8.count)\r\nConnection: close\r\n\r\n"
+        try await serve(descriptors: 200) { _, port in
+            var answers: [String] = []
+            while answers.count < 20, answers.last?.hasPrefix("HTTP/1.1 503 ") != true {
+                answers.append(try await request(port, line + length + offer))
+            }
+            #expect(answers.first?.hasPrefix("HTTP/1.1 201 ") == true, "\(answers)")
+            let refused = try #require(answers.last)
+            #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("Retry-After: "))
         }
     }
 
