@@ -286,7 +286,8 @@ import Testing
                 let rest = known.indices.drop { $0 <= places.last ?? -1 }
                 try places.append(#require(rest.first { known[$0].bytes == frame.bytes }))
             }
-            #expect(frames.count == 90)
+            // Pictures of one time, as in a burst, count as one.
+            #expect(frames.count >= 90)
             let errors = try zip(frames, places).map { try $0.captured - known[$1].captured }
             // Before the first report, the time of arrival counts.
             let agreeing = errors.drop { abs($0) > 1.0 / 30 }
