@@ -172,9 +172,9 @@ import Testing
         await viewer.close()
         let line = "POST /whep HTTP/1.1\r\n\(Self.host)Content-Type: application/sdp\r\n"
         let length = "Content-Length: \(offer.utf8.count)\r\nConnection: close\r\n\r\n"
-        try await serve(descriptors: 200) { _, port in
+        try await serve(descriptors: 400) { _, port in
             var answers: [String] = []
-            while answers.count < 20, answers.last?.hasPrefix("HTTP/1.1 503 ") != true {
+            while answers.count < 40, answers.last?.hasPrefix("HTTP/1.1 503 ") != true {
                 answers.append(try await request(port, line + length + offer))
             }
             #expect(answers.first?.hasPrefix("HTTP/1.1 201 ") == true, "\(answers)")
