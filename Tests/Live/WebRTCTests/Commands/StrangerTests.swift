@@ -9,12 +9,14 @@ import Testing
 
     /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
     ///
-    /// - Parameter descriptors: The limit of its open files; `nil` for that of the test.
+    /// - Parameter descriptors: How many files the program may open besides those that it inherits from the
+    ///   test, and as many again as its reserve; `nil` for no such limit.
     private func serve(
         token: String? = nil, descriptors: Int? = nil,
         _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
     ) async throws {
-        let limit = descriptors.map { "ulimit -n \($0); " } ?? ""
+        let inherited = "$(ls /proc/self/fd | wc -l)"
+        let limit = descriptors.map { "ulimit -n $((2 * (\(inherited) + \($0)))); " } ?? ""
         try await withChildProcess(
             "sh",
             [
@@ -172,7 +174,7 @@ import Testing
         await viewer.close()
         let line = "POST /whep HTTP/1.1\r\n\(Self.host)Content-Type: application/sdp\r\n"
         let length = "Content-Length: \(offer.utf8.count)\r\nConnection: close\r\n\r\n"
-        try await serve(descriptors: 400) { _, port in
+        try await serve(descriptors: 100) { _, port in
             var answers: [String] = []
             while answers.count < 40, answers.last?.hasPrefix("HTTP/1.1 503 ") != true {
                 answers.append(try await request(port, line + length + offer))
