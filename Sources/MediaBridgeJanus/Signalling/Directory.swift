@@ -51,7 +51,9 @@ struct Directory: Sendable {
     mutating func remove(_ text: String, isKicked: Bool = false) -> UserID? {
         let id = FeedID(text)
         let feed = feeds.removeValue(forKey: id)
-        missing.remove(id.user)
+        let wasLost = missing.remove(id.user) != nil
+        // Janus may report that a kicked user has left before it reports the kick.
+        if isKicked, wasLost { reasons[id.user] = .kicked }
         guard id.track == .main, users.remove(id.user) != nil else { return nil }
         for other in feeds.keys where other.user == id.user { feeds[other] = nil }
         // A crashed client loses its connection before it leaves the room. A client without this

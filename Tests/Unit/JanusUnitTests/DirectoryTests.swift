@@ -86,6 +86,15 @@ struct DirectoryTests {
         #expect(dropped.settle().isEmpty)
         dropped.giveUp("ben")
         #expect(dropped.settle() == [.left("ben", .dropped)])
+
+        // Janus reports the kick after the connection that it closed.
+        var late = directory(try publisher("ben", video: ""))
+        late.unpublish("ben")
+        #expect(late.settle() == [.unpublished(0, "ben")])
+        #expect(late.remove("ben") == "ben")
+        #expect(late.settle().isEmpty)
+        #expect(late.remove("ben", isKicked: true) == nil)
+        #expect(late.settle() == [.left("ben", .kicked)])
     }
 
     @Test func aUserWhoseConnectionReturnsHasNotLeft() throws {
