@@ -9,8 +9,8 @@ import Testing
 
     /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
     ///
-    /// - Parameter descriptors: How many files the program may open besides those that it inherits from the
-    ///   test, and as many again as its reserve; `nil` for no such limit.
+    /// - Parameter descriptors: The number of files that the program may open in addition to the inherited ones;
+    ///   its reserve doubles the limit. `nil` for no such limit.
     private func serve(
         token: String? = nil, descriptors: Int? = nil,
         _ body: @escaping @Sendable (ChildProcess, UInt16) async throws -> Void
