@@ -28,6 +28,17 @@ struct BridgeOptions: ParsableArguments {
     var outputs: [String] = []
 
     @Option(
+        name: .customLong("queue"),
+        help: ArgumentHelp(
+            """
+            How much may wait in front of the outputs, or of one output: a time (3s, 500ms), a size (20MB) or a \
+            number of buffers (100). A live capture then drops the oldest frame, a file waits. Repeatable. \
+            Default: 4 frames of a live capture, 64 MB of its encoded media, 4 to 16 frames of a file.
+            """,
+            valueName: "[output=]limit"))
+    var queues: [QueueArgument] = []
+
+    @Option(
         name: .customLong("filter"),
         help: ArgumentHelp(
             """
@@ -140,6 +151,7 @@ struct BridgeOptions: ParsableArguments {
             }
         }
         for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
+        try setQueues(of: &plan)
         plan.untrusted = policy
         if let address = plan.addresses.first {
             guard policy == nil else {
@@ -174,6 +186,26 @@ struct BridgeOptions: ParsableArguments {
         if restart { plan.restart = RestartPolicy() }
         if let duration { plan.durationLimit = duration.value }
         return plan
+    }
+
+    /// Sets the limits of the queues in front of outputs.
+    private func setQueues(of plan: inout BridgePlan) throws {
+        let strings = plan.outputs.filter { !BridgePlan.isAddress($0.text, scheme: "whip") }
+        for queue in queues {
+            guard let output = queue.output else {
+                plan.outputConfiguration.queue = queue.limit
+                continue
+            }
+            guard strings.contains(where: { $0.name == output }) else {
+                throw ValidationError(
+                    "--queue: no gst-launch string is the output \"\(output)\"")
+            }
+            plan.queues[output] = queue.limit
+        }
+        guard queues.isEmpty || !strings.isEmpty else {
+            throw ValidationError(
+                "--queue limits what waits in front of gst-launch strings, and no output is one")
+        }
     }
 
     /// Runs the bridge for a pipeline file and the options until it ends or a signal arrives, and
@@ -305,6 +337,18 @@ package struct DurationArgument: ExpressibleByArgument {
     }
 }
 
+/// The limit of a queue, of one output or of all: `3s`, `file=20MB`.
+struct QueueArgument: ExpressibleByArgument {
+    let output: String?
+    let limit: QueueLimit
+
+    init?(argument: String) {
+        let (name, text) = NamedArgument.split(argument)
+        guard let limit = QueueLimit(text) else { return nil }
+        (output, self.limit) = (name, limit)
+    }
+}
+
 /// Splits `[NAME=]STRING`.
 package enum NamedArgument {
     /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
@@ -341,17 +385,7 @@ package struct SizeArgument: ExpressibleByArgument {
     package let value: Int
 
     package init?(argument: String) {
-        let units: [Character: Double] = ["k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12]
-        var digits = argument[...]
-        if digits.hasSuffix("B") { digits = digits.dropLast() }
-        var factor = 1.0
-        if let last = digits.last, let unit = units[last] {
-            factor = unit
-            digits = digits.dropLast()
-        }
-        guard let number = Double(digits), number.isFinite, number >= 0,
-            let value = Int(exactly: (number * factor).rounded())
-        else { return nil }
+        guard let value = Int(size: argument) else { return nil }
         self.value = value
     }
 }

@@ -94,9 +94,7 @@ package final class TimerThread: Timeline {
 
     /// Returns the time after `delay`, in nanoseconds on the monotonic clock, limited to centuries.
     static func moment(in delay: Duration) -> UInt64 {
-        let (seconds, attoseconds) = min(max(.zero, delay), .seconds(8_000_000_000)).components
-        return nanoseconds + UInt64(seconds) * 1_000_000_000
-            + UInt64(attoseconds / 1_000_000_000)
+        nanoseconds + UInt64(min(max(.zero, delay), .seconds(8_000_000_000)).wholeNanoseconds)
     }
 }
 

@@ -1,14 +1,18 @@
 internal import CMediaBridge
+internal import MediaBasics
 internal import Synchronization
 
 /// An appsrc, into which the program pushes buffers of a pipeline.
 ///
-/// The caller keeps the queue bounded: ``queuedBuffers`` is its fill level, and ``onDeparture(_:)``
-/// reports when there is room again. Thread: any.
+/// Its queue is bounded by a ``QueueLimit``: it drops its oldest buffer, or the caller asks ``isFull`` before a push,
+/// and ``onDeparture(_:)`` reports when there is room again. Thread: any.
 package final class AppSource: Sendable {
     /// The element, for its properties and pads.
     package let element: Element
     private let keyFrames = KeyFrames()
+    private let limit = Mutex(QueueLimit())
+    /// The caps that were set last.
+    private let caps = Mutex<Caps?>(nil)
     /// Admits the queries of other pipelines' streaming threads.
     let queries: QueryGate
     private var pointer: UnsafeMutablePointer<GstAppSrc> {
@@ -27,21 +31,44 @@ package final class AppSource: Sendable {
     /// Configures the source for buffers whose timestamps are running times.
     ///
     /// - Parameters:
-    ///   - depth: Maximum number of queued buffers if `dropsOldest` is set.
-    ///   - bytes: Maximum number of queued bytes if `dropsOldest` is set; `nil`: no limit.
-    ///   - dropsOldest: Whether a full queue drops its oldest buffer; otherwise the queue is
-    ///     unbounded.
-    package func configure(depth: Int, bytes: Int? = nil, dropsOldest: Bool) {
+    ///   - limit: When the queue is full.
+    ///   - dropsOldest: Whether a full queue drops its oldest buffer. Otherwise it takes every buffer, and the
+    ///     caller asks ``isFull`` before a push.
+    package func configure(_ limit: QueueLimit, dropsOldest: Bool) {
+        self.limit.withLock { $0 = limit }
         element.set("format", "time")
-        element.set("max-bytes", "\(dropsOldest ? bytes ?? 0 : 0)")
         element.set("block", "false")
-        mb_set_uint64(element.pointer, "max-buffers", dropsOldest ? guint64(depth) : 0)
+        let bounds = dropsOldest ? limit : QueueLimit()
+        for (property, bound) in [
+            ("max-buffers", bounds.buffers), ("max-bytes", bounds.bytes),
+            ("max-time", bounds.time.map { Int($0.wholeNanoseconds) }),
+        ] {
+            mb_set_uint64(element.pointer, property, guint64(bound ?? 0))
+        }
         gst_app_src_set_leaky_type(
             pointer, dropsOldest ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE)
     }
 
-    /// Sets the caps of the buffers that follow.
-    package func setCaps(_ caps: Caps) { gst_app_src_set_caps(pointer, caps.pointer) }
+    /// Whether the queue has reached its limit. A queue without a buffer is never full.
+    package var isFull: Bool { level.isFull }
+
+    /// The number of buffers in the queue, and whether it has reached its limit.
+    package var level: (buffers: Int, isFull: Bool) {
+        let (limit, buffers) = (limit.withLock { $0 }, queuedBuffers)
+        guard buffers > 0 else { return (0, false) }
+        let isFull =
+            limit.buffers.map { buffers >= $0 } ?? false
+            || limit.bytes.map { queuedBytes >= $0 } ?? false
+            || limit.time.map { queuedTime >= $0 } ?? false
+        return (buffers, isFull)
+    }
+
+    /// Sets the caps of the buffers that follow, unless they are those that were set last.
+    package func setCaps(_ caps: Caps) {
+        // Retained, so that no other caps can get the same identity.
+        let before = self.caps.exchange(caps)
+        if before?.identity != caps.identity { gst_app_src_set_caps(pointer, caps.pointer) }
+    }
 
     /// Number of buffers in the source's queue.
     package var queuedBuffers: Int { Int(gst_app_src_get_current_level_buffers(pointer)) }
@@ -49,9 +76,9 @@ package final class AppSource: Sendable {
     /// The size of the buffers in its queue, in bytes.
     package var queuedBytes: Int { Int(gst_app_src_get_current_level_bytes(pointer)) }
 
-    /// The difference between the running times of the oldest and the newest buffer in its queue.
-    package var queuedTime: ClockTime {
-        ClockTime(gst_app_src_get_current_level_time(pointer)) ?? ClockTime(nanoseconds: 0)
+    /// The time from the oldest buffer in its queue to the end of the newest one.
+    private var queuedTime: Duration {
+        .nanoseconds(Int64(clamping: gst_app_src_get_current_level_time(pointer)))
     }
 
     /// Pushes a buffer into the queue. Never blocks.

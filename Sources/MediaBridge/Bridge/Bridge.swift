@@ -99,10 +99,22 @@ public final class Bridge: Sendable {
                 advice: "give each output and each recording a different name")
         }
         var outputs: [BridgeOutput] = []
+        if let unknown = plan.queues.keys.sorted().first(where: { name in
+            !plan.outputs.contains { $0.name == name }
+        }) {
+            throw PipelineError(
+                .wrongEnds,
+                message: "a queue limit is given for \"\(unknown)\", which is no output",
+                advice: plan.outputs.isEmpty
+                    ? "add an output of that name"
+                    : "one of: \(Self.list(plan.outputs.map(\.name)))")
+        }
         for named in plan.outputs {
+            var configuration = plan.outputConfiguration
+            configuration.queue = plan.queues[named.name] ?? configuration.queue
             let output = try named.locating { text throws(PipelineError) in
                 try Output(
-                    text, configuration: plan.outputConfiguration, streams: names, types: types,
+                    text, configuration: configuration, streams: names, types: types,
                     elements: elements)
             }
             if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {

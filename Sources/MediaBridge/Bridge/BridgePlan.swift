@@ -105,6 +105,10 @@ public struct BridgePlan: Sendable {
     /// The configuration of every output of the plan.
     public var outputConfiguration = PipelineSink.Configuration()
 
+    /// How much may wait in front of an output, by the names of outputs; all others have the limit of
+    /// ``outputConfiguration``. Default: none.
+    public var queues: [String: QueueLimit] = [:]
+
     /// What every string of the plan may do, if their author is not trusted; `nil`: anything.
     public var untrusted: UntrustedPolicy? {
         get { captureConfiguration.untrusted }

@@ -217,8 +217,9 @@ enum QueueDepth {
     /// Raw audio: its buffers are short, so that a few would be a few milliseconds.
     static let sound = 64
 
-    /// Units that a recording takes as they are: some seconds, in which a disk may stand still.
-    static let copied = 256
+    /// Units that a recording takes as they are: some seconds, in which a disk may stand still. Pictures of 4K in
+    /// JPEG are megabytes each.
+    static let copied = QueueLimit(buffers: 256, bytes: 64_000_000)
 
     /// An encoded stream of a live capture, whose oldest buffers are evicted from a full queue. One
     /// that is lost damages those behind it, and an encoder that looks ahead outputs seconds at

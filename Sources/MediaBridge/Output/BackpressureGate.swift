@@ -61,12 +61,17 @@ final class BackpressureGate: Sendable {
     private let departures = Atomic<Int>(0)
     /// The number of departures at which the waiters are woken.
     private let wakingDeparture = Atomic<Int>(.max)
-    private let depth: Atomic<Int>
+    /// The number of elements with which the queue is full; 0 if only the queue itself knows.
+    private let depth = Atomic<Int>(0)
 
-    /// - Parameter depth: Maximum number of elements in the queue.
-    init(depth: Int) { self.depth = Atomic(max(1, depth)) }
+    /// The number of elements in a queue now, and whether the queue is full.
+    typealias Level = (buffers: Int, isFull: Bool)
 
-    func setDepth(_ depth: Int) { self.depth.store(max(1, depth), ordering: .relaxed) }
+    /// Sets when the queue is full, so that no other query is necessary if numbers alone decide.
+    func setLimit(_ limit: QueueLimit) {
+        let isByNumber = limit.bytes == nil && limit.time == nil
+        depth.store(isByNumber ? limit.buffers ?? .max : 0, ordering: .relaxed)
+    }
 
     /// Elements that were put into the queue.
     var enteredElements: Int { entries.value }
@@ -108,10 +113,10 @@ final class BackpressureGate: Sendable {
 
     /// Suspends until there is room.
     ///
-    /// - Parameter level: Returns the number of elements in the queue now.
+    /// - Parameter level: Returns the level of the queue now.
     /// - Returns: False if the gate was closed.
     /// - Throws: `CancellationError` in a cancelled task, if there is no room at once.
-    func wait(level: @Sendable () -> Int) async throws -> Bool {
+    func wait(level: @Sendable () -> Level) async throws -> Bool {
         while !hasRoom(level) {
             let id = state.withLock { state in
                 state.lastTask += 1
@@ -141,9 +146,9 @@ final class BackpressureGate: Sendable {
 
     /// Blocks the calling streaming thread until there is room.
     ///
-    /// - Parameter level: Returns the number of elements in the queue now.
+    /// - Parameter level: Returns the level of the queue now.
     /// - Returns: False if the gate was closed.
-    func waitOnThread(level: () -> Int) -> Bool {
+    func waitOnThread(level: () -> Level) -> Bool {
         while !hasRoom(level) {
             var semaphore: DispatchSemaphore?
             let result = join(level) { state in
@@ -163,8 +168,8 @@ final class BackpressureGate: Sendable {
     }
 
     /// Whether there is room according to the counts. They count elements that the queue itself
-    /// dropped as still present: there may be room if this is false, and there is room if it is
-    /// true.
+    /// dropped as still present, and say nothing about bytes and times: there may be room if this is
+    /// false, and there is room if it is true.
     var hasRoomByCount: Bool {
         entries.value - departures.load(ordering: .relaxed)
             < depth.load(ordering: .relaxed)
@@ -172,10 +177,8 @@ final class BackpressureGate: Sendable {
 
     /// Whether there is room now.
     ///
-    /// - Parameter level: Returns the number of elements in the queue now.
-    func hasRoom(_ level: () -> Int) -> Bool {
-        hasRoomByCount || level() < depth.load(ordering: .relaxed)
-    }
+    /// - Parameter level: Returns the level of the queue now.
+    func hasRoom(_ level: () -> Level) -> Bool { hasRoomByCount || !level().isFull }
 
     /// The result of an attempt to wait.
     private enum JoinAttempt: Sendable { case joined, room, closed, cancelled }
@@ -186,19 +189,18 @@ final class BackpressureGate: Sendable {
     /// ``departed()`` counts before it reads the waking departure, so one of the two sees the
     /// other. The waking departure is always reached: it needs no more departures than there are
     /// elements in the queue.
-    private func join(_ level: () -> Int, _ waiter: (inout State) -> Waiter?) -> JoinAttempt {
+    private func join(_ level: () -> Level, _ waiter: (inout State) -> Waiter?) -> JoinAttempt {
         state.withLock { state in
             guard !state.isClosed else { return .closed }
             let before = departures.load(ordering: .sequentiallyConsistent)
-            let depth = depth.load(ordering: .relaxed)
             let level = level()
-            guard level >= depth else { return .room }
+            guard level.isFull else { return .room }
             guard let waiter = waiter(&state) else { return .cancelled }
             // If others wait already, a wake-up is set, and it wakes this waiter, too.
             if state.waiters.isEmpty {
                 // Wakes when the queue is half empty, so that a fast writer is not woken for every
                 // element.
-                let target = before + min(depth, max(1, level - depth / 2))
+                let target = before + (level.buffers + 1) / 2
                 wakingDeparture.store(target, ordering: .sequentiallyConsistent)
                 guard departures.load(ordering: .sequentiallyConsistent) < target else {
                     wakingDeparture.store(.max, ordering: .sequentiallyConsistent)

@@ -7,8 +7,6 @@ internal import Synchronization
 package final class EncodedFeed: Sendable {
     private struct State {
         var chain = ReferenceChain()
-        /// The caps of the last frame. Retained, so that no other caps can get the same identity.
-        var caps: Caps?
         var last: MediaTime?
         var counts = FrameBalance()
         var bytes = 0
@@ -22,10 +20,7 @@ package final class EncodedFeed: Sendable {
     private let state = Mutex(State())
     private let input: AppSource
     private let mayGoBack: Bool
-    /// What may wait at most.
-    private static let (time, bytes, number) = (
-        ClockTime(nanoseconds: 2_000_000_000), 8_000_000, 1024
-    )
+    private static let limit = QueueLimit(buffers: 1024, bytes: 8_000_000, time: .seconds(2))
 
     /// - Parameters:
     ///   - input: The appsrc. It is configured here.
@@ -33,7 +28,7 @@ package final class EncodedFeed: Sendable {
     package init(_ input: AppSource, mayGoBack: Bool) {
         self.input = input
         self.mayGoBack = mayGoBack
-        input.configure(depth: Self.number, dropsOldest: false)
+        input.configure(Self.limit, dropsOldest: false)
     }
 
     /// Begins a new run: forgets the counts, and waits for a keyframe.
@@ -54,7 +49,7 @@ package final class EncodedFeed: Sendable {
         wrapping wrap: () throws -> ElementChain.BufferWithCaps
     ) -> FrameDisposition {
         guard let wrapped = try? wrap() else { return lose(.dropped(.failed)) }
-        let isFull = isFull
+        let isFull = input.isFull
         let caps = wrapped.caps
         var own: Buffer? = wrapped.buffer.retained().withOwnHeader()
         return state.withLock { state in
@@ -72,20 +67,12 @@ package final class EncodedFeed: Sendable {
             state.last = due
             buffer.presentationTime = stamp
             buffer.decodingTime = nil
-            if state.caps?.identity != caps.identity {
-                state.caps = caps
-                input.setCaps(caps)
-            }
+            input.setCaps(caps)
             let size = buffer.byteCount
             guard input.push(buffer) else { return state.lose(.dropped(.closed)) }
             state.bytes += size
             return state.counts.count(.accepted)
         }
-    }
-
-    private var isFull: Bool {
-        input.queuedTime >= Self.time || input.queuedBytes >= Self.bytes
-            || input.queuedBuffers >= Self.number
     }
 
     /// The frames offered so far; delivered ones entered the queue.

@@ -5,7 +5,7 @@ final class OutputBranch: Sendable {
     let name: String
     let source: AppSource
     private let timeline: OutputTimeline
-    let gate: BackpressureGate
+    let gate = BackpressureGate()
     private let depth: OutputQueueDepth
     private let whenFull: WhenFull
 
@@ -47,10 +47,8 @@ final class OutputBranch: Sendable {
         /// Whether any encoded frame referred to another one. The oldest frame is not evicted then: others may refer
         /// to it.
         var hasReferences = false
-        /// What may wait of such a stream, if its writer does not wait; otherwise `nil`.
-        var most: OutputQueueDepth.Limit?
-        /// Whether an encoded frame was refused. Frames that refer to it are then refused, too.
-        var lacksReference = false
+        /// What frames of such a stream refer to, if its writer does not wait.
+        var chain: ReferenceChain?
     }
     /// Locked throughout a push, so that two writers' buffers enter the queue in the order of their
     /// times.
@@ -80,12 +78,12 @@ final class OutputBranch: Sendable {
         self.source = source
         self.timeline = timeline
         fitting = OutputFormatAdapter(source: source)
-        depth = OutputQueueDepth(asked: configuration.depth, isOfSeveral: timeline.streams > 1)
+        depth = OutputQueueDepth(configured: configuration.queue, isOfSeveral: timeline.streams > 1)
         whenFull = configuration.whenFull
-        gate = BackpressureGate(depth: OutputQueueDepth.least)
         stream = Mutex(Stream())
         farEnd = source.farEnd
-        source.configure(depth: OutputQueueDepth.least, dropsOldest: false)
+        gate.setLimit(OutputQueueDepth.least)
+        source.configure(OutputQueueDepth.least, dropsOldest: false)
         // The probes live as long as the pads, so they must not retain self, which retains the
         // pipeline.
         source.onDeparture { [gate] in gate.departed() }
@@ -238,14 +236,14 @@ final class OutputBranch: Sendable {
     // MARK: Writing
 
     /// Whether a buffer fits into the queue without a wait or an eviction.
-    var hasRoom: Bool { gate.hasRoom { source.queuedBuffers } }
+    var hasRoom: Bool { gate.hasRoom { source.level } }
 
     /// Suspends until a buffer fits into the queue, or until the branch is closed.
     ///
     /// - Returns: False if it was closed.
     @discardableResult
     func untilRoom() async throws -> Bool {
-        try await gate.wait(level: { [source] in source.queuedBuffers })
+        try await gate.wait(level: { [source] in source.level })
     }
 
     /// Whether a buffer is queued without a wait and without a conversion.
@@ -275,7 +273,7 @@ final class OutputBranch: Sendable {
         live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
     ) -> FrameDisposition {
         let evicts = evicts(wish ?? (live != nil))
-        if !evicts, !gate.hasRoomByCount, !gate.waitOnThread(level: { source.queuedBuffers }) {
+        if !evicts, !gate.hasRoomByCount, !gate.waitOnThread(level: { source.level }) {
             return refuse(.closed)
         }
         let result =
@@ -448,28 +446,22 @@ final class OutputBranch: Sendable {
     /// Sets how many buffers may wait, once the caps and the policy (evict or wait) are known.
     private func bound(_ stream: inout Stream, _ evicts: Bool) {
         let limit =
-            stream.caps.map { depth.limit(for: $0, isLive: evicts) }
-            ?? OutputQueueDepth.Limit(buffers: OutputQueueDepth.least)
-        gate.setDepth(limit.buffers)
-        stream.most = evicts && stream.hasReferences ? limit : nil
-        source.configure(
-            depth: limit.buffers, bytes: limit.bytes, dropsOldest: evicts && !stream.hasReferences)
+            stream.caps.map { depth.limit(for: $0, isLive: evicts) } ?? OutputQueueDepth.least
+        gate.setLimit(limit)
+        stream.chain = evicts && stream.hasReferences ? ReferenceChain(isBroken: false) : nil
+        source.configure(limit, dropsOldest: evicts && stream.chain == nil)
         stream.dropsOldest = evicts
     }
 
     /// Returns why an encoded frame is refused: the queue is full, or the frame refers to one that was refused. `nil`
     /// if it is not.
     private func lack(_ stream: inout Stream, _ isDelta: Bool) -> DropCause? {
-        guard let most = stream.most else { return nil }
-        let isFull =
-            source.queuedBuffers >= most.buffers || source.queuedBytes >= most.bytes ?? .max
-        guard !isFull else {
-            stream.lacksReference = true
+        guard stream.chain != nil else { return nil }
+        guard !source.isFull else {
+            _ = stream.chain?.lose()
             return .queueFull
         }
-        if stream.lacksReference, isDelta { return .needsKeyFrame }
-        stream.lacksReference = false
-        return nil
+        return stream.chain?.admits(isDelta ? .unitsBefore : .none) == false ? .needsKeyFrame : nil
     }
 
     private func change(_ stream: inout Stream, to caps: Caps) {

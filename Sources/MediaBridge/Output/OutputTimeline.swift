@@ -81,21 +81,15 @@ final class OutputTimeline: Sendable {
 
 /// Decides how much may wait in front of an output.
 struct OutputQueueDepth: Sendable {
-    /// What may wait.
-    struct Limit: Sendable {
-        /// Number of buffers.
-        let buffers: Int
-        /// Number of bytes, in a queue whose oldest buffer is evicted; `nil`: no limit.
-        var bytes: Int?
-    }
-
-    /// The configured number of buffers; `nil`: it depends on the buffers' caps.
-    let asked: Int?
+    /// The configured limit; `nil`: it depends on the buffers' caps.
+    let configured: QueueLimit?
     /// Whether the output takes several streams: its muxer waits for the others, so a queue fills
     /// although no buffer is late.
     var isOfSeveral = false
 
-    static let least = 4
+    /// The limit before the caps are known, and of raw video from a live capture.
+    static let least = QueueLimit(buffers: fewest)
+    private static let fewest = 4
     private static let most = 16
     private static let memory = 64_000_000
     /// Seconds of live sound that may wait for pictures: those of an encoder that looks ahead come
@@ -104,19 +98,24 @@ struct OutputQueueDepth: Sendable {
 
     /// - Parameter isLive: Whether the oldest buffer is evicted, so that a deep queue of raw
     ///   buffers would only add latency.
-    func limit(for caps: Caps, isLive: Bool) -> Limit {
-        if let asked, !caps.isSound { return Limit(buffers: max(1, asked)) }
-        if isLive, !caps.isRaw { return Limit(buffers: QueueDepth.encoded, bytes: Self.memory) }
+    func limit(for caps: Caps, isLive: Bool) -> QueueLimit {
+        if var limit = configured {
+            // Buffers without times have no other limit than their number.
+            limit.buffers = max(1, limit.buffers ?? QueueDepth.encoded)
+            if caps.isSound { limit.buffers = max(limit.buffers ?? 0, QueueDepth.sound) }
+            return limit
+        }
+        if isLive, !caps.isRaw {
+            return QueueLimit(buffers: QueueDepth.encoded, bytes: Self.memory)
+        }
         if isLive, isOfSeveral, let info = AudioInfo(caps) {
             let bytes = Self.lead * info.rate * info.bytesPerFrame
-            return Limit(buffers: QueueDepth.encoded, bytes: bytes)
+            return QueueLimit(buffers: QueueDepth.encoded, bytes: bytes)
         }
-        if caps.isSound { return Limit(buffers: max(asked ?? 0, QueueDepth.sound)) }
-        guard !isLive || isOfSeveral, let info = VideoInfo(caps) else {
-            return Limit(buffers: Self.least)
-        }
+        if caps.isSound { return QueueLimit(buffers: QueueDepth.sound) }
+        guard !isLive || isOfSeveral, let info = VideoInfo(caps) else { return Self.least }
         let fitting = Self.memory / max(1, info.byteCount)
-        return Limit(buffers: min(Self.most, max(Self.least, fitting)))
+        return QueueLimit(buffers: min(Self.most, max(Self.fewest, fitting)))
     }
 }
 

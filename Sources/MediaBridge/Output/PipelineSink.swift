@@ -15,12 +15,12 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
 
     /// How an output is fed; the defaults suit displays and files.
     public struct Configuration: Sendable {
-        /// Maximum number of frames that wait in front of the output. `nil`, the default: four for
-        /// a live capture; otherwise, as waiting loses nothing and a deeper queue wakes threads
-        /// less often, as many as take 64 MB, from four to sixteen. The latter also holds for a
-        /// live capture if one output takes both video and audio, because a muxer waits for
-        /// whichever comes later. For audio at least 64.
-        public var depth: Int?
+        /// How much may wait in front of the output. `nil`, the default: four frames of a live capture;
+        /// otherwise, as waiting loses nothing and a deeper queue wakes threads less often, as many frames
+        /// as take 64 MB, from four to sixteen. The latter also holds for a live capture if one output takes
+        /// both video and audio, because a muxer waits for whichever comes later. Of audio at least 64
+        /// buffers; of encoded media from a live capture 64 MB.
+        public var queue: QueueLimit?
         /// What happens to a frame that is consumed while the queue is full. Default `automatic`: a
         /// frame of a live capture evicts the oldest frame; any other waits. A frame that is
         /// written (``PipelineVideoSink/write(_:)-(VideoFrame)``) always waits.

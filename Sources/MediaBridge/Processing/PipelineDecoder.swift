@@ -31,8 +31,6 @@ final class PipelineDecoder: VideoDecoder {
         var chain = ReferenceChain()
         /// Errors before the first picture.
         var errors = 0
-        /// Of the last unit. Retained, so that no other caps can get the same identity.
-        var caps: Caps?
     }
     private let state = Mutex(State())
     let room = MonotonicSignal()
@@ -65,7 +63,7 @@ final class PipelineDecoder: VideoDecoder {
         self.source = source
         ledger = try PendingAccessUnits(reordering: codec.row?.reordering ?? 0)
         pictures = DecodedPictures(ledger, to: consumer)
-        source.configure(depth: Self.depth, dropsOldest: false)
+        source.configure(QueueLimit(buffers: Self.depth), dropsOldest: false)
         source.onDeparture { [room] in room.signal() }
         capture.pipeline.onFirstError { [weak self] in self?.failed($0) }
         try start()
@@ -91,7 +89,7 @@ final class PipelineDecoder: VideoDecoder {
         if let refusal = state.withLock({ $0.phase.refusal }) { return .dropped(refusal) }
         let content = unit.content
         guard content != .garbage else { return .dropped(.undecodable) }
-        guard source.queuedBuffers < Self.depth else { return .queueFull }
+        guard !source.isFull else { return .queueFull }
         guard let sample = try? unit.sample(saysSize: false) else { return .dropped(.failed) }
         let references = unit.references
         var own: Buffer? = sample.buffer.retained().withOwnHeader()
@@ -101,10 +99,7 @@ final class PipelineDecoder: VideoDecoder {
             if let refusal = state.phase.refusal { return .dropped(refusal) }
             guard state.chain.admits(references) else { return .dropped(.needsKeyFrame) }
             guard var buffer = own.take() else { return .dropped(.failed) }
-            if state.caps?.identity != sample.caps.identity {
-                state.caps = sample.caps
-                source.setCaps(sample.caps)
-            }
+            source.setCaps(sample.caps)
             ledger.enter(unit, givesPicture: content == .picture, in: &buffer)
             guard source.push(buffer) else {
                 ledger.withdraw()

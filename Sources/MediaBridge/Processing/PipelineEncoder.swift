@@ -14,14 +14,10 @@ final class PipelineEncoder: VideoEncoder {
 
     private struct State {
         var isOpen = true
-        /// Of the last frame. Retained, so that no other caps can get the same identity.
-        var caps: Caps?
         var last: MediaTime?
     }
     private let state = Mutex(State())
     let room = MonotonicSignal()
-    /// Maximum number of frames that wait.
-    private static let depth = 4
     private static let stateDeadline = Duration.seconds(3).asDefaultDeadline
 
     /// Blocks until the pipeline runs.
@@ -38,7 +34,7 @@ final class PipelineEncoder: VideoEncoder {
         self.source = source
         self.element = element
         units = Units(to: consumer)
-        source.configure(depth: Self.depth, dropsOldest: false)
+        source.configure(QueueLimit(buffers: 4), dropsOldest: false)
         source.onDeparture { [room] in room.signal() }
         if let interval = ClockTime(MediaTime(settings.keyFrameInterval)) {
             source.forceKeyFrames(every: interval)
@@ -55,7 +51,7 @@ final class PipelineEncoder: VideoEncoder {
         guard let time = frame.runningTime else { return .dropped(.noTime) }
         guard frame.size.width % 2 == 0, frame.size.height % 2 == 0 else { return .badSize }
         guard let wrapped = try? frame.wrapped() else { return .dropped(.badFormat) }
-        guard source.queuedBuffers < Self.depth else { return .queueFull }
+        guard !source.isFull else { return .queueFull }
         let caps = wrapped.caps
         var own: Buffer? = wrapped.buffer.withOwnHeader()
         return state.withLock { state in
@@ -64,10 +60,7 @@ final class PipelineEncoder: VideoEncoder {
             state.last = time
             buffer.presentationTime = units.enter(frame, at: time)
             buffer.decodingTime = nil
-            if state.caps?.identity != caps.identity {
-                state.caps = caps
-                source.setCaps(caps)
-            }
+            source.setCaps(caps)
             return source.push(buffer) ? .accepted : .dropped(.closed)
         }
     }

@@ -16,6 +16,7 @@ internal import MediaBasics
 ///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
 /// ```
 ///
+/// `queue` limits how much may wait in front of the outputs: `3s`, or names with limits (``QueueLimit``).
 /// Without `capture` the default is a camera, else the screen, else a test pattern. `capture` may
 /// also be a mapping of names to strings.
 public struct PipelineFile: Sendable {
@@ -41,6 +42,8 @@ public struct PipelineFile: Sendable {
     package let filters: [String]
     /// The outputs, with the names that reports use.
     package let outputs: [BridgePlan.Named]
+    /// How much may wait in front of outputs, by their names; `nil` as the name: in front of all others.
+    package let queues: [String?: QueueLimit]
     /// Variables that no string uses: setting them has no effect.
     package let unusedVariables: [Variable]
     let path: String
@@ -100,7 +103,8 @@ public struct PipelineFile: Sendable {
         guard let root else { throw reader.failure("the file is empty", line: 1) }
         let keys = try reader.mapping(root, what: "the file")
         try reader.check(
-            keys, allowed: ["about", "variables", "capture", "optional", "filters", "outputs"])
+            keys,
+            allowed: ["about", "variables", "capture", "optional", "filters", "outputs", "queue"])
         self.path = path
         about = try reader.string(keys["about"], what: "about") ?? ""
         variables = try reader.variables(keys["variables"]?.value)
@@ -110,6 +114,7 @@ public struct PipelineFile: Sendable {
         optionalStreams = Set(
             try reader.list(keys["optional"]?.value, what: "optional").map(\.text))
         filters = try reader.filters(keys["filters"]?.value)
+        queues = try reader.queues(keys["queue"]?.value, of: outputs.map(\.name))
         let known = Set(variables.map(\.name))
         let used = Set((captures + outputs).flatMap { VariableText($0.text).names })
         unusedVariables = variables.filter { !used.contains($0.name) }
@@ -170,6 +175,13 @@ public struct PipelineFile: Sendable {
         for capture in captures { plan.captures.append(try filled(capture)) }
         for output in outputs { plan.outputs.append(try filled(output)) }
         plan.optionalStreams = optionalStreams
+        for (name, limit) in queues {
+            if let name {
+                plan.queues[name] = limit
+            } else {
+                plan.outputConfiguration.queue = limit
+            }
+        }
         for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
         return plan
     }
@@ -246,6 +258,34 @@ private struct PipelineFileReader {
         return try sequence.map { item throws(PipelineError) in
             (try string(item, what: "an entry of \(what)"), item.line)
         }
+    }
+
+    /// Returns the limits of queues: one for all outputs, or by the names of outputs.
+    func queues(
+        _ node: YAMLNode?, of outputs: [String]
+    ) throws(PipelineError) -> [String?: QueueLimit] {
+        guard let node else { return [:] }
+        if case .scalar = node.content { return [nil: try limit(node)] }
+        var result: [String?: QueueLimit] = [:]
+        for (name, entry) in try mapping(node, what: "queue") {
+            guard outputs.contains(name) else {
+                throw failure(
+                    "queue has no output \"\(name)\"", line: entry.key.line,
+                    advice: "one of: \(outputs.joined(separator: ", "))")
+            }
+            result[name] = try limit(entry.value)
+        }
+        return result
+    }
+
+    private func limit(_ node: YAMLNode) throws(PipelineError) -> QueueLimit {
+        let text = try string(node, what: "a limit of a queue")
+        guard let limit = QueueLimit(text) else {
+            throw failure(
+                "no limit of a queue: \"\(text)\"", line: node.line,
+                advice: "a time, a size or a number of buffers: 3s, 20MB or 100")
+        }
+        return limit
     }
 
     func variables(_ node: YAMLNode?) throws(PipelineError) -> [PipelineFile.Variable] {

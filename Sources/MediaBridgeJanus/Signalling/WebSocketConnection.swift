@@ -213,9 +213,7 @@ struct WebSocketLimits: Sendable {
 
 extension TimeAmount {
     fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        self = .nanoseconds(
-            min(max(0, seconds), 1_000_000) * 1_000_000_000 + attoseconds / 1_000_000_000)
+        self = .nanoseconds(min(max(.zero, duration), .seconds(1_000_000)).wholeNanoseconds)
     }
 }
 

@@ -50,10 +50,7 @@ public struct MediaTime: Hashable, Comparable, Sendable {
     /// Creates a time from a duration, truncated to the nanosecond. A value that does not fit is
     /// clamped.
     public init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, beyond) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        self.nanoseconds = overflow || beyond ? (seconds < 0 ? .min : .max) : sum
+        nanoseconds = duration.wholeNanoseconds
     }
 
     /// The time in seconds, as precisely as a `Double` can represent it.

@@ -243,12 +243,12 @@ extension EncodedVideoFrame {
 /// Tracks whether the units that an encoded unit depends on were decoded. If one is missing, a
 /// decoder produces wrong pictures without an error, or fails, until a key frame comes.
 ///
-/// A new chain is broken: it begins with a key frame.
 package struct ReferenceChain: Sendable {
-    private var isBroken = true
+    private var isBroken: Bool
     private var isTold = false
 
-    package init() {}
+    /// - Parameter isBroken: Whether the chain begins with a key frame.
+    package init(isBroken: Bool = true) { self.isBroken = isBroken }
 
     /// Returns whether a unit may be decoded. A key frame closes the chain.
     package mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {

@@ -198,7 +198,7 @@ struct HostTests {
                 let host = try await Host(on: network, environment: ["TMPDIR": place])
                 // The server's settings have no place to be written to.
                 try FileManager.default.removeItem(atPath: place)
-                try directory.write("", to: "temporary")
+                _ = try directory.write("", to: "temporary")
                 try await Tool.check("pkill", ["-KILL", "-P", "\(host.program.pid)"])
                 try await host.program.waits(for: "does not start again; next attempt in ")
                 try FileManager.default.removeItem(atPath: place)

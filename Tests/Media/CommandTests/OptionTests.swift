@@ -30,6 +30,33 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["100", "1m", "slow=20MB"])
+        func aSlowOutputLosesNothingThatItsQueueHolds(limit: String) async throws {
+            let ended = try await GstBridge.run(
+                capture: "videotestsrc is-live=true num-buffers=60 "
+                    + "! video/x-raw,format=GRAY8,width=64,height=48,framerate=120/1",
+                outputs: ["slow=identity sleep-time=20000 ! fakesink sync=false"],
+                ["--queue", limit])
+            #expect(ended.status == 0, "\(ended.errors)")
+            let report = try ended.report
+            let counts = try #require(report.outputs["slow"])
+            #expect(counts.frames == report.capture.frames && counts.dropped == 0)
+        }
+
+        @Test(arguments: [
+            (
+                ["--output", "fakesink", "--queue", "none=3s"],
+                "no gst-launch string is the output \"none\""
+            ),
+            (["--queue", "3s"], "no output is one"),
+            (["--output", "fakesink", "--queue", "soon"], "'soon' is invalid"),
+        ])
+        func aQueueLimitThatHasNoEffectIsRefused(options: [String], text: String) async throws {
+            let ended = try await GstBridge.run(
+                ["run", "--capture", "videotestsrc num-buffers=1"] + options)
+            #expect(ended.status == 64 && ended.errors.contains(text), "\(ended.errors)")
+        }
+
         @Test func framesOptionStopsAfterThatManyFrames() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")

@@ -29,7 +29,7 @@ import Testing
             sink.forgetHandlers()
             end.forgetHandlers()
         }
-        source.configure(depth: 100, dropsOldest: false)
+        source.configure(QueueLimit(buffers: 100), dropsOldest: false)
         let departures = Atomic<Int>(0)
         source.onDeparture { departures.add(1, ordering: .relaxed) }
 
@@ -76,7 +76,7 @@ import Testing
     @Test func aPipelineThatDoesNotRunRefusesOrKeepsBuffersButNeverBlocks() throws {
         let pipeline = try Pipeline(parsing: "appsrc name=in ! fakesink")
         let source = try #require(pipeline.appSources["in"])
-        source.configure(depth: 2, dropsOldest: true)
+        source.configure(QueueLimit(buffers: 2), dropsOldest: true)
         for _ in 0..<10 {
             guard let buffer = Buffer.allocate(byteCount: 16) else {
                 Issue.record("no memory")

@@ -127,7 +127,7 @@ struct BalanceTests {
     func aSlowOutputLosesEncodedFramesTogetherWithThoseThatReferToThem(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var configuration = PipelineSink.Configuration()
-        (configuration.depth, configuration.whenFull) = (4, .evictOldest)
+        (configuration.queue, configuration.whenFull) = (QueueLimit(buffers: 4), .evictOldest)
         let sink = try PipelineVideoSink(
             "identity name=gate ! fakesink sync=false", configuration: configuration)
         let gate = DispatchSemaphore(value: 0)

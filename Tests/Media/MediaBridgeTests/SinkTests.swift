@@ -187,7 +187,7 @@ struct SinkTests {
 
     @Test func aWriterWaitsForRoomAndEndsWhenTheOutputDoes() async throws {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.depth = 2
+        configuration.queue = QueueLimit(buffers: 2)
         let sink = try PipelineVideoSink(
             "appsrc name=video ! appsink name=out max-buffers=1 sync=false",
             configuration: configuration)

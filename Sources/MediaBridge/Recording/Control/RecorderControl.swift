@@ -155,27 +155,3 @@ public final class RecorderControl: Sendable {
         }
     }
 }
-
-extension Duration {
-    /// Parses `10s`, `500ms`, `2m`, `1h` or `7d`; a number without a unit is in seconds. `nil` for
-    /// anything else, and for a duration that is not positive.
-    ///
-    /// - Parameter allowsZero: Whether `0` and `0s` are durations, too.
-    package init?(text: String, allowsZero: Bool = false) {
-        let number = text.prefix { $0.isNumber || $0 == "." }
-        guard let amount = Double(number), amount > 0 || allowsZero, amount.isFinite else {
-            return nil
-        }
-        let scale: Double
-        switch text.dropFirst(number.count) {
-        case "ms": scale = 0.001
-        case "s", "": scale = 1
-        case "m", "min": scale = 60
-        case "h": scale = 3600
-        case "d": scale = 86_400
-        default: return nil
-        }
-        guard amount * scale < 1e9 else { return nil }
-        self = .seconds(amount * scale)
-    }
-}

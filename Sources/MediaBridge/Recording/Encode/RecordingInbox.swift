@@ -38,7 +38,8 @@ final class RecordingInbox: Sendable {
     private struct Outlet { var body: (@Sendable () -> Void)? }
 
     private let items = Mutex<[Item]>([])
-    private let gate = BackpressureGate(depth: 64)
+    private let gate = BackpressureGate()
+    private static let depth = 64
     private let generations = Atomic<Int>(0)
     private let lost = Mutex<[MediaKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
@@ -52,6 +53,7 @@ final class RecordingInbox: Sendable {
     ///   - clock: Measures when units arrive.
     init(queue: SerialQueue, clock: any Timeline = .system) {
         (self.queue, self.clock) = (queue, clock)
+        gate.setLimit(QueueLimit(buffers: Self.depth))
     }
 
     /// Calls `body` on the writer's queue when there are items.
@@ -69,9 +71,14 @@ final class RecordingInbox: Sendable {
     /// Passes a unit to the writer. Blocks while too many wait. Thread: an encoder's streaming
     /// thread.
     func put(_ unit: EncodedUnit, generation: Int) {
-        guard gate.hasRoomByCount || gate.waitOnThread(level: { items.withLock { $0.count } })
+        guard gate.hasRoomByCount || gate.waitOnThread(level: { level })
         else { return lost.withLock { $0[unit.kind, default: 0] += 1 } }
         put(.unit(unit, generation: generation))
+    }
+
+    private var level: BackpressureGate.Level {
+        let count = items.withLock { $0.count }
+        return (count, count >= Self.depth)
     }
 
     /// Number of units lost because the inbox was closed.

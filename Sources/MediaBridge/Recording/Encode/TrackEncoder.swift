@@ -22,10 +22,9 @@ final class TrackEncoder: Sendable {
         generation: Int
     ) throws(PipelineError) {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.depth =
+        configuration.queue =
             recipe.isCopy
-            ? QueueDepth.copied
-            : OutputQueueDepth(asked: nil).limit(for: caps, isLive: false).buffers
+            ? QueueDepth.copied : OutputQueueDepth(configured: nil).limit(for: caps, isLive: false)
         let output = try Output(recipe.text, configuration: configuration)
         guard let branch = output.branches[kind.rawValue],
             let units = output.pipeline.appSinks["units"]
@@ -96,13 +95,10 @@ final class TrackEncoder: Sendable {
     }
 
     /// Whether a buffer is accepted without blocking and without an eviction.
-    var hasRoom: Bool { branch.hasRoom && branch.source.queuedBytes < Self.mostBytes }
+    var hasRoom: Bool { branch.hasRoom }
 
     /// Suspends until a buffer is accepted without blocking, or until the encoder is closed.
     func untilRoom() async throws { try await branch.untilRoom() }
-
-    /// The size of what may wait, in bytes: pictures of 4K in JPEG are megabytes each.
-    private static let mostBytes = 64_000_000
 
     /// Makes the first picture from a time on a key frame.
     func forceKeyFrame(from time: MediaTime) {

@@ -75,7 +75,7 @@ final class RecordingFile: Sendable {
         kinds = MediaKind.allCases.filter { streams[$0] != nil }
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
-        configuration.depth = Self.depth
+        configuration.queue = QueueLimit(buffers: Self.depth)
         // Unbuffered: everything the muxer writes is passed to the kernel, which keeps it if the
         // process dies.
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")

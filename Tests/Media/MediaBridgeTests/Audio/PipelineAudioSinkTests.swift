@@ -106,7 +106,7 @@ struct PipelineAudioSinkTests {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             var configuration = PipelineVideoSink.Configuration()
-            configuration.depth = 20
+            configuration.queue = QueueLimit(buffers: 20)
             configuration.whenFull = .wait
             let pictures = try film(path, configuration)
             let sound = try #require(pictures.audio)

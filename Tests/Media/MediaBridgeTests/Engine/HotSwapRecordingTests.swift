@@ -18,7 +18,7 @@ struct HotSwapRecordingTests {
 
     private func record(_ engine: MediaEngine, to path: String) async throws {
         var configuration = PipelineVideoSink.Configuration()
-        configuration.depth = 30
+        configuration.queue = QueueLimit(buffers: 30)
         configuration.whenFull = .wait
         var options = RendererOptions()
         options.depth = 30

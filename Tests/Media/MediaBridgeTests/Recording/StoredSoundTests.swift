@@ -61,7 +61,7 @@ import Testing
             let path = directory.file("quad.mp4")
             _ = try await sound.record(to: path)
             let copy = directory.file("copy.ts")
-            try await Recordings(of: [path]).clip(into: copy)
+            _ = try await Recordings(of: [path]).clip(into: copy)
             #expect(try await sound.heard(in: copy) == sound.expected)
         }
     }
