@@ -42,10 +42,10 @@ struct BridgeOptions: ParsableArguments {
         name: .customLong("filter"),
         help: ArgumentHelp(
             """
-            Video filter: \(FilterName.all.map(\.name).joined(separator: ", ")). Repeatable; filters run in \
-            the given order.
+            Video filter: \(FilterName.all.map(\.name).joined(separator: ", ")). Of one video stream, \
+            or of all. Repeatable; filters run in the given order.
             """,
-            valueName: "name[=value]"),
+            valueName: "[stream:]name[=value]"),
         completion: .list(FilterName.all.map(\.name)))
     var filters: [String] = []
 
@@ -181,7 +181,7 @@ struct BridgeOptions: ParsableArguments {
             let text = try defaultCapture()
             plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: text)]
         }
-        for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
+        for filter in filters { try plan.addFilter(filter) }
         if let frames { plan.frameLimit = frames }
         if restart { plan.restart = RestartPolicy() }
         if let duration { plan.durationLimit = duration.value }
@@ -233,6 +233,7 @@ struct BridgeOptions: ParsableArguments {
                 // A recording takes encoded media; outputs and filters take frames.
                 let decodesCaptures =
                     plan.recordings.isEmpty || !plan.outputs.isEmpty || !plan.processors.isEmpty
+                    || !plan.streamProcessors.isEmpty
                 try await NetworkProgram.connector?(&plan, decodesCaptures)
             }
             bridge = try Bridge(plan)

@@ -89,7 +89,14 @@ public final class Bridge: Sendable {
                 .wrongEnds, message: "two captures have a stream named \"\(twice)\"",
                 advice: "name each appsink: appsink name=camera")
         }
-        let types = Self.types(of: branches, areDecoded: !plan.processors.isEmpty)
+        if let unknown = plan.streamProcessors.keys.sorted().first(where: { !names.contains($0) }) {
+            throw PipelineError(
+                .wrongEnds,
+                message: "a filter is for the stream \"\(unknown)\", but the captures have only "
+                    + Self.list(names),
+                advice: "give the appsink the name of the stream: appsink name=\(unknown)")
+        }
+        let types = Self.types(of: branches, in: plan)
         // The report counts each under its name.
         let parts =
             plan.outputs.map(\.name) + plan.recordings.map(\.name) + plan.destinations.map(\.name)
@@ -146,7 +153,7 @@ public final class Bridge: Sendable {
                 + recordings.compactMap { $0.taker(of: name) }
                 + destinations.compactMap { $0.taker(of: name) }
             return BridgeStream(
-                name: name, branch: branch, takers: takers, processors: plan.processors,
+                name: name, branch: branch, takers: takers, processors: plan.processors(of: name),
                 limits: limits,
                 restarts: restarts.first { $0.capture.branches.contains { $0 === branch } },
                 run: run, isAnyLive: { [captures] in captures.contains { $0.isLive == true } })
@@ -198,15 +205,17 @@ public final class Bridge: Sendable {
 
     /// Returns the media types of the streams, as far as their strings determine them.
     ///
-    /// - Parameter areDecoded: Whether pictures are decoded for processors.
+    /// Streams that are decoded for processors are raw.
     private static func types(
-        of branches: [(String, CaptureBranch)], areDecoded: Bool
+        of branches: [(String, CaptureBranch)], in plan: BridgePlan
     ) -> [String: Caps] {
         var types: [String: Caps] = [:]
         for (name, branch) in branches {
             guard let kinds = branch.sink.offeredCaps?.kinds else { continue }
             types[name] = kinds
-            if areDecoded, kinds.isEncodedPictures { types[name] = try? Caps("video/x-raw").kinds }
+            if plan.processors(of: name).decode(kinds) {
+                types[name] = try? Caps(kinds.isSound ? "audio/x-raw" : "video/x-raw").kinds
+            }
         }
         return types
     }

@@ -1,13 +1,14 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Decodes the encoded video of a stream for the processors of a bridge. Everything else passes unchanged.
+/// Decodes the encoded media of a stream for the processors of a bridge. Everything else passes unchanged.
 ///
-/// A file waits for the decoder, which waits for the processors. Live units are dropped while the decoder is
-/// full.
+/// Pictures come out on a thread of the decoder: a file waits for it, and it waits for the processors; live
+/// units are dropped while the decoder is full. Audio is decoded on the thread that delivers it.
 final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
     private struct State {
         var decoder: PipelineDecoder?
+        var sound: (codec: AudioCodec, decoder: ChainAudioDecoder)?
         /// Units that no decoder accepted, by cause.
         var refused = DropCounts()
         /// The counts of decoders that no longer exist.
@@ -23,18 +24,20 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
     private weak let stream: BridgeStream?
     private let branch: CaptureBranch
     private let name: String
+    private let processors: StreamProcessors
     private let run: BridgeRun
     /// Decoders are stopped here: the state change blocks.
     private let control = SerialQueue(label: "mediabridge.bridge.decoding")
 
-    init(to stream: BridgeStream, in run: BridgeRun) {
+    init(to stream: BridgeStream, for processors: StreamProcessors, in run: BridgeRun) {
         self.stream = stream
+        self.processors = processors
         branch = stream.branch
         name = stream.name
         self.run = run
     }
 
-    /// Units that gave no picture, by cause; pictures without a unit; and units whose pictures came too late
+    /// Units that gave no frame, by cause; frames without a unit; and units whose frames came too late
     /// for the run.
     var counts: (dropped: DropCounts, surplus: Int, unwanted: Int) {
         state.withLock { state in
@@ -73,24 +76,47 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
     func receive(_ tags: Tags) { stream?.receive(tags) }
 
     func receive(_ sample: MediaSample) {
-        guard sample.caps.isEncodedPictures else {
+        guard processors.decode(sample.caps) else {
             stream?.receive(sample)
             return
         }
         // The caps contain the header, too.
         if sample.isHeader { return state.withLock { $0.unwanted += 1 } }
-        let unit = EncodedVideoFrame(sample, rotation: branch.translation.rotation)
-        guard unit.runningTime != nil || sample.times.decoding != nil else {
-            return refuse(.noTime)
-        }
         do throws(PipelineError) {
-            let decoder = try decoder(for: unit.codec)
-            let disposition = branch.isLive ? decoder.decode(unit) : decoder.decodeWaiting(unit)
-            if case .dropped(let cause) = disposition { refuse(cause) }
+            if sample.caps.isSound { try decodeSound(sample) } else { try decodePicture(sample) }
         } catch {
             refuse(.undecodable)
             run.fail(error)
         }
+    }
+
+    private func decodePicture(_ sample: MediaSample) throws(PipelineError) {
+        let unit = EncodedVideoFrame(sample, rotation: branch.translation.rotation)
+        guard unit.runningTime != nil || sample.times.decoding != nil else {
+            return refuse(.noTime)
+        }
+        let decoder = try decoder(for: unit.codec)
+        let disposition = branch.isLive ? decoder.decode(unit) : decoder.decodeWaiting(unit)
+        if case .dropped(let cause) = disposition { refuse(cause) }
+    }
+
+    private func decodeSound(_ sample: MediaSample) throws(PipelineError) {
+        let unit = EncodedAudioFrame(sample)
+        guard unit.runningTime != nil else { return refuse(.noTime) }
+        let decoder = try state.withLock { state throws(PipelineError) in
+            if let sound = state.sound, sound.codec == unit.codec { return sound.decoder }
+            let decoder = try ChainAudioDecoder(unit.codec)
+            state.sound = (unit.codec, decoder)
+            warnOfDecoding()
+            return decoder
+        }
+        let samples: [MediaSample]
+        do { samples = try decoder.decode(unit).map { try MediaSample($0) } } catch {
+            return refuse(.undecodable)
+        }
+        // A decoder may hold samples back, and fill a gap.
+        state.withLock { $0.surplus += samples.count - 1 }
+        for sample in samples { stream?.receive(sample) }
     }
 
     func streamWasInterrupted() { stream?.streamWasInterrupted() }
@@ -121,12 +147,16 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
             decoder.stop()
             retire(decoder, lost: decoder.lostUnits)
         }
+        warnOfDecoding()
+        return decoder
+    }
+
+    private func warnOfDecoding() {
         run.warn(
             PipelineError(
                 .streamFailed,
                 message: "the stream \"\(name)\" is encoded: it is decoded for filters and program "
                     + "code, and encoded again for recordings"))
-        return decoder
     }
 
     // MARK: VideoFrameConsumer, for the decoder

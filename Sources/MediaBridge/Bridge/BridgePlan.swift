@@ -74,8 +74,19 @@ public struct BridgePlan: Sendable {
     /// The feeds that fill the appsrcs of captures, by the names of the captures.
     package var feeds: [String: any CaptureFeed] = [:]
 
-    /// The processors of raw video frames, called in this order.
+    /// The processors of the frames of every video stream, called in this order. Encoded video is decoded
+    /// for them.
     public var processors: [any VideoProcessor & Sendable] = []
+
+    /// The processors of single video streams, by the names of the streams. They are called after
+    /// ``processors``. Default: none.
+    public var streamProcessors: [String: [any VideoProcessor & Sendable]] = [:]
+
+    /// The processors of the frames of every audio stream, called in this order on the thread that
+    /// delivers the frame. Encoded audio is decoded for them. A frame that a processor drops is counted as
+    /// ``DropCause/processor``; an error that it throws ends the bridge, with the files complete. Default:
+    /// none.
+    public var audioProcessors: [any AudioProcessor & Sendable] = []
 
     /// Ends the bridge after this number of frames of the video stream that is the first to bring
     /// one; `nil`: no limit. The other streams of files go on to the end of its last frame.
@@ -148,6 +159,75 @@ public struct BridgePlan: Sendable {
     /// Returns the default name of the output at `index`, counted from zero.
     package static func outputName(_ index: Int) -> String {
         index == 0 ? "output" : "output-\(index + 1)"
+    }
+}
+
+extension BridgePlan {
+    /// Adds a filter by its name, for one stream or for all: see ``FilterName/filter(_:)``.
+    package mutating func addFilter(_ text: String) throws(PipelineError) {
+        let (stream, filter) = try FilterName.filter(text)
+        if let stream {
+            streamProcessors[stream, default: []].append(filter)
+        } else {
+            processors.append(filter)
+        }
+    }
+
+    /// Returns the processors of a stream.
+    func processors(of stream: String) -> StreamProcessors {
+        StreamProcessors(
+            video: processors + (streamProcessors[stream] ?? []), audio: audioProcessors)
+    }
+}
+
+/// The processors of one stream, whose kind of media may be known only with its first sample.
+struct StreamProcessors: Sendable {
+    let video: [any VideoProcessor & Sendable]
+    let audio: [any AudioProcessor & Sendable]
+
+    var isEmpty: Bool { video.isEmpty && audio.isEmpty }
+
+    /// Whether media of these caps is decoded for the processors.
+    func decode(_ caps: Caps) -> Bool {
+        !video.isEmpty && caps.isEncodedPictures
+            || !audio.isEmpty && caps.isSound && caps.mediaType != "audio/x-raw"
+    }
+
+    /// Adds the encoded media types that are decoded to those that the outputs take.
+    func decodable(_ kinds: Caps) -> Caps {
+        let types =
+            (video.isEmpty ? [] : VideoCodec.table.map(\.mediaType))
+            + (audio.isEmpty ? [] : AudioCodec.table.map(\.mediaType))
+        return types.reduce(kinds) { caps, type in (try? Caps(type)).map { caps.union($0) } ?? caps
+        }
+    }
+
+    /// Runs the processors of video.
+    ///
+    /// - Returns: `nil` if one dropped the frame, or failed.
+    func process(
+        _ frame: consuming VideoFrame, onFailure: (any Error) -> Void
+    ) -> VideoFrame? {
+        // The frame is moved, not copied: a processor that writes in place is the only owner of its
+        // buffer.
+        var current: VideoFrame? = consume frame
+        for processor in video {
+            guard let taken = current.take() else { break }
+            do { current = try processor.process(consume taken) } catch { onFailure(error) }
+        }
+        return current
+    }
+
+    /// Does the same for audio.
+    func process(
+        _ frame: consuming AudioFrame, onFailure: (any Error) -> Void
+    ) -> AudioFrame? {
+        var current: AudioFrame? = consume frame
+        for processor in audio {
+            guard let taken = current.take() else { break }
+            do { current = try processor.process(consume taken) } catch { onFailure(error) }
+        }
+        return current
     }
 }
 

@@ -5,13 +5,13 @@ internal import Synchronization
 final class BridgeStream: CaptureReceiver {
     let name: String
     let branch: CaptureBranch
-    private let processors: [any VideoProcessor & Sendable]
+    private let processors: StreamProcessors
     private let takers: [any StreamTaker]
     /// Whether frames are passed on: from ``open()`` to ``close()``.
     private let isOpen = Atomic<Bool>(false)
     private let limits: BridgeLimits
     private let restarts: CaptureRestarts?
-    /// Decodes encoded video for the processors.
+    /// Decodes encoded media for the processors.
     private let decoding = Mutex<BridgeDecoding?>(nil)
     private let run: BridgeRun
 
@@ -36,7 +36,7 @@ final class BridgeStream: CaptureReceiver {
 
     init(
         name: String, branch: CaptureBranch, takers: [any StreamTaker],
-        processors: [any VideoProcessor & Sendable],
+        processors: StreamProcessors,
         limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun,
         isAnyLive: @escaping @Sendable () -> Bool
     ) {
@@ -54,7 +54,7 @@ final class BridgeStream: CaptureReceiver {
                 || !isAnyLive() && run.seconds < BridgeStallWatch.patience.seconds
         }
         guard !isDirect else { return }
-        let decoding = BridgeDecoding(to: self, in: run)
+        let decoding = BridgeDecoding(to: self, for: processors, in: run)
         self.decoding.withLock { $0 = decoding }
     }
 
@@ -101,12 +101,12 @@ final class BridgeStream: CaptureReceiver {
         // asked for.
         guard branch.sink.formatOrigin != .stream || offered?.isRaw == false else {
             if offered == nil, let kinds = common.kinds {
-                branch.sink.narrow(to: isDirect ? kinds : Self.decodable(kinds))
+                branch.sink.narrow(to: processors.decodable(kinds))
             }
             return
         }
         // It is decoded for the processors.
-        guard isDirect || offered?.isEncodedPictures != true else { return }
+        guard offered.map({ processors.decode($0) }) != true else { return }
         guard let offered, !common.intersection(offered).isEmpty else { return }
         if !offered.isRaw {
             branch.sink.narrow(to: common.demands(on: offered))
@@ -121,13 +121,6 @@ final class BridgeStream: CaptureReceiver {
             guard answers.count == askable.count else { return nil }
             guard isShared else { return answers.first }
             return answers.reduce(caps) { $0?.zigzagIntersection($1) ?? $1 }
-        }
-    }
-
-    /// Adds the encoded media types that are decoded for processors.
-    private static func decodable(_ kinds: Caps) -> Caps {
-        VideoCodec.table.reduce(kinds) { caps, row in
-            (try? Caps(row.mediaType)).map { caps.union($0) } ?? caps
         }
     }
 
@@ -207,18 +200,8 @@ final class BridgeStream: CaptureReceiver {
     ///
     /// - Returns: Accepted if one output accepted it; otherwise the result of the last one.
     private func pass(_ frame: consuming VideoFrame) -> FrameDisposition {
-        // The frame is moved, not copied: a processor that writes in place is the only owner of its
-        // buffer.
-        var current: VideoFrame? = consume frame
-        for processor in processors {
-            guard let taken = current.take() else { break }
-            do { current = try processor.process(consume taken) } catch {
-                run.fail(
-                    error as? PipelineError
-                        ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
-            }
-        }
-        guard let frame = current.take() else { return .dropped(.processor) }
+        let processed = processors.process(consume frame) { fail($0) }
+        guard let frame = consume processed else { return .dropped(.processor) }
         var result = FrameDisposition.dropped(.closed)
         guard let last = takers.last else { return result }
         for taker in takers.dropLast() { result = result.or(taker.consume(copy frame)) }
@@ -249,11 +232,38 @@ final class BridgeStream: CaptureReceiver {
         let verdict = limits.admit(name, at: time, for: sample.duration, isPicture: isPicture)
         if verdict.passes, isOpen.load(ordering: .acquiring) {
             reach(time, sample.duration)
-            count(give(sample))
+            count(pass(sample))
         } else {
             refuse()
         }
         apply(verdict)
+    }
+
+    /// Runs the processors of audio, and gives the result to every output.
+    private func pass(_ sample: MediaSample) -> FrameDisposition {
+        guard !processors.audio.isEmpty, sample.isRawAudio else { return give(sample) }
+        guard let frame = sample.audioFrame else {
+            run.fail(
+                PipelineError(
+                    .streamFailed,
+                    message: "program code cannot read the samples of the stream \"\(name)\": "
+                        + "\(sample.caps)",
+                    advice: "add ! audioconvert ! audio/x-raw,format=S16LE to the capture"))
+            return .badFormat
+        }
+        guard let frame = processors.process(frame, onFailure: { fail($0) }) else {
+            return .dropped(.processor)
+        }
+        do { return give(try MediaSample(frame)) } catch {
+            fail(error)
+            return .badFormat
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        run.fail(
+            error as? PipelineError
+                ?? PipelineError(.elementFailed, message: "a filter failed: \(error)"))
     }
 
     private func apply(_ verdict: BridgeLimits.Verdict) {

@@ -175,11 +175,9 @@ final class Capture: Sendable {
         pipeline.forgetOutcome()
         ending.reset()
         course.withLock { $0 = Course() }
-        if isLive == false {
-            // The times of a connection begin again.
-            let now = MediaTime(SharedClock.now) - MediaTime(timing.withLock { $0.baseTime })
-            times.restart(at: now)
-        }
+        // The times of a connection begin again.
+        let now = MediaTime(SharedClock.now) - MediaTime(timing.withLock { $0.baseTime })
+        times.restart(at: isLive == false ? now : nil)
         branches.forEach { $0.goOn() }
         pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
         endUnfed()
@@ -278,7 +276,7 @@ final class Capture: Sendable {
         let isLive = !upstream.isEmpty
         let latency = upstream.map(\.latency).max() ?? ClockTime(nanoseconds: 0)
         let canComeBack = isLive || pipeline.isFedByConnection
-        if canComeBack, !isLive { times.begin() }
+        if canComeBack { times.begin() }
         return timing.withLock { timing in
             timing.isKnown = true
             timing.canComeBack = canComeBack

@@ -243,13 +243,16 @@ final class SampleTranslation: Sendable {
     }
 }
 
-/// The times of a capture that was started again and is not live: each run begins with its own zero, and is placed
-/// where the clock is.
+/// The times of a capture that was started again. If it is not live, each run begins with its own zero, and is placed
+/// where the clock is. A live one keeps its times. But those of an RTP receiver may have been ahead of the clock by more
+/// than the restart took: then the run is placed behind the last one.
 ///
 /// Thread: any.
 final class ContinuedTimes: Sendable {
     private struct State {
-        /// Where the next sample belongs; `nil` once it has come.
+        /// Whether the next sample is the first of a run.
+        var isRestarted = false
+        /// Where it belongs, if it does not keep its time.
         var start: MediaTime?
         var shift = MediaTime.zero
         /// The latest time placed.
@@ -266,15 +269,22 @@ final class ContinuedTimes: Sendable {
     /// Keeps the times from here on: the capture may be started again.
     func begin() { isInUse.store(true, ordering: .relaxed) }
 
-    /// Places the next sample at a time, or behind the latest sample if that is later.
-    func restart(at time: MediaTime) {
-        state.withLock { $0.start = max(time, $0.latest) }
+    /// Places the next sample at a time, and later samples at the same distance; `nil`: at its own time. Behind the
+    /// latest sample if that is later.
+    func restart(at time: MediaTime?) {
+        state.withLock { ($0.isRestarted, $0.start) = (true, time) }
     }
+
+    /// The least distance between two runs: timestamps in files may be whole milliseconds.
+    private static let distance = MediaTime(nanoseconds: 1_000_000)
 
     func place(_ time: MediaTime) -> MediaTime {
         guard isInUse.load(ordering: .relaxed) else { return time }
         return state.withLock { state in
-            if let start = state.start.take() { state.shift = start - time }
+            if state.isRestarted {
+                state.isRestarted = false
+                state.shift = max(state.start ?? time, state.latest + Self.distance) - time
+            }
             let placed = time + state.shift
             state.latest = max(state.latest, placed)
             return placed

@@ -66,6 +66,20 @@ final class MediaSample: Sendable {
     }
 }
 
+extension MediaSample {
+    /// Creates a sample of a frame. Copies no bytes, except of a frame that holds only a part of planar
+    /// samples.
+    ///
+    /// - Throws: ``FrameError`` for memory that outputs do not support.
+    convenience init(_ frame: AudioFrame) throws {
+        let wrapped = try frame.wrapped()
+        let caps = wrapped.caps
+        self.init(
+            wrapped.buffer.retained(), caps: caps, audioLayout: try AudioFrameLayout.of(frame.format),
+            runningTime: frame.runningTime, liveTiming: frame.liveTiming)
+    }
+}
+
 // MARK: Encoded frames
 
 /// A buffer of a pipeline as the memory of a unit: no byte is copied.

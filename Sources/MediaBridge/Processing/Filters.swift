@@ -10,10 +10,18 @@ package enum FilterName {
         ("rotate=90|180|270", "rotates clockwise, in degrees"),
     ]
 
-    /// Returns the filter with the name `text`: `grayscale`, `mirror`, `rotate=90`.
+    /// Returns the filter that `text` names, and its stream; `nil`: all video streams. `grayscale`,
+    /// `rotate=90`, `camera:mirror`.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown name.
     package static func filter(
+        _ text: String
+    ) throws(PipelineError) -> (stream: String?, filter: any VideoProcessor & Sendable) {
+        guard let colon = text.firstIndex(of: ":") else { return (nil, try named(text)) }
+        return (String(text[..<colon]), try named(String(text[text.index(after: colon)...])))
+    }
+
+    private static func named(
         _ text: String
     ) throws(PipelineError) -> any VideoProcessor & Sendable {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

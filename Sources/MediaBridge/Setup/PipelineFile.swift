@@ -182,7 +182,7 @@ public struct PipelineFile: Sendable {
                 plan.outputConfiguration.queue = limit
             }
         }
-        for filter in filters { plan.processors.append(try FilterName.filter(filter)) }
+        for filter in filters { try plan.addFilter(filter) }
         return plan
     }
 }

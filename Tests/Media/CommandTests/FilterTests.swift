@@ -43,6 +43,27 @@ extension CommandTests {
             }
         }
 
+        @Test func aFilterMayBeForOneStream() async throws {
+            try await withTemporaryDirectory { directory in
+                let pictures =
+                    "videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8,width=64,height=48 "
+                let files = ["left", "right"].map { directory.file($0) }
+                let ended = try await GstBridge.run(
+                    capture: "\(pictures) ! appsink name=left \(pictures) ! appsink name=right",
+                    outputs: [
+                        "appsrc name=left ! filesink location=\(files[0])",
+                        "appsrc name=right ! filesink location=\(files[1])",
+                    ], ["--filter", "right:mirror"])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let (left, right) = (try bytes(of: files[0]), try bytes(of: files[1]))
+                #expect(left.count == 2 * 64 * 48)
+                let mirrored = stride(from: 0, to: left.count, by: 64).flatMap {
+                    left[$0..<$0 + 64].reversed()
+                }
+                #expect(right == mirrored && right != left)
+            }
+        }
+
         @Test(arguments: [("I420", 324), ("NV12", 324), ("Y42B", 324), ("Y444", 324)])
         func grayscaleKeepsTheLumaOfOddPictures(format: String, stride: Int) async throws {
             try await withTemporaryDirectory { directory in

@@ -124,7 +124,7 @@ import Testing
     @Test func outputsOfABridgeHaveTheirOwnLimits() async throws {
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=32",
-            outputs: ["appsink name=a sync=false", "appsink name=b sync=false"])
+            outputs: ["fakesink", "fakesink"])
         plan.outputConfiguration.queue = QueueLimit(buffers: 7)
         plan.queues = ["output-2": QueueLimit(time: .seconds(2))]
         let bridge = try Bridge(plan)

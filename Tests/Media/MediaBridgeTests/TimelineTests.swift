@@ -1,6 +1,7 @@
-import MediaBridge
 import TestSupport
 import Testing
+
+@testable import MediaBridge
 
 /// Checks the times of an output with arithmetic instead of a stopwatch.
 @Suite(.hangGuard)
@@ -74,5 +75,39 @@ struct TimelineTests {
         await #expect(throws: PipelineError.self) { try await sink.write(frame(60, live: live)) }
         #expect(sink.statistics.dropped[.early] == 1)
         try await sink.finish()
+    }
+
+    /// Times of an RTP receiver may be ahead of the clock, by more than a restart takes.
+    @Test(arguments: 0..<50)
+    func timesIncreaseAcrossTheRestartsOfACapture(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let times = ContinuedTimes()
+        times.begin()
+        var (last, clock) = (MediaTime(nanoseconds: -1), Int64(0))
+        for run in 0..<20 {
+            let isLive = Bool.random(using: &random)
+            if run > 0 { times.restart(at: isLive ? nil : MediaTime(nanoseconds: clock)) }
+            // A live source is early or late; another one begins anywhere.
+            let begin =
+                isLive
+                ? max(0, clock + Int64.random(in: -300_000_000...300_000_000, using: &random))
+                : Int64.random(in: 0...9_000_000_000, using: &random)
+            var first: (own: Int64, placed: MediaTime)?
+            for frame in 0..<Int64.random(in: 1...30, using: &random) {
+                let own = begin + frame * 33_366_667
+                let placed = times.place(MediaTime(nanoseconds: own))
+                #expect(placed > last, "seed \(seed), run \(run)")
+                if let first {
+                    #expect((placed - first.placed).nanoseconds == own - first.own)
+                } else {
+                    let due = MediaTime(nanoseconds: isLive || run == 0 ? own : clock)
+                    #expect(placed == due || placed < last + MediaTime(nanoseconds: 2_000_000))
+                    first = (own, placed)
+                }
+                last = placed
+                clock += 33_366_667
+            }
+            clock += Int64.random(in: 0...2_000_000_000, using: &random)
+        }
     }
 }
