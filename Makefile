@@ -41,7 +41,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo network install install-network deb test lint bench packages packages-network packages-deb packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo network install install-network deb test lint bench packages packages-deb packages-test packages-bench packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -49,9 +49,8 @@ core: packages
 demo: core
 	@.ci/demo "$(INPUT)"
 
-# The static FoundationNetworking does not name libcurl as a dependency.
-network: core packages-network
-	$(RELEASE) --product gst-bridge-network -Xlinker -lcurl
+network: core
+	$(RELEASE) --product gst-bridge-network
 
 install: core
 	.ci/install core $(PREFIX)
@@ -187,9 +186,6 @@ bench: packages-bench network
 	Benchmarks/.build/release/bench $(if $(FULL),--full) --json .build/bench.json \
 	    --markdown .build/bench.md --svg .build/bench.svg $(BENCH)
 	$(if $(FULL),Benchmarks/.build/release/sync-bench)
-
-packages-network:
-	@.ci/packages libcurl4-openssl-dev
 
 packages-deb:
 	@.ci/packages dpkg-dev

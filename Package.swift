@@ -96,6 +96,14 @@ let package = Package(
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["WebRTC"])),
+                .product(
+                    name: "NIOCore", package: "swift-nio", condition: .when(traits: ["WebRTC"])),
+                .product(
+                    name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["WebRTC"])),
+                .product(
+                    name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["WebRTC"])),
+                .product(
+                    name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["WebRTC"])),
             ],
             resources: [
                 .embedInCode("Pages/page-head.html"), .embedInCode("Pages/page.js"),

@@ -124,13 +124,10 @@ struct BridgeOptions: ParsableArguments {
         if !settings.isEmpty { throw ValidationError("--set requires a pipeline file") }
     }
 
-    /// Returns the plan for a pipeline file and the options. Without a capture it uses a device
-    /// that is present, or a test picture.
+    /// Returns the plan for a pipeline file and the options.
     ///
     /// - Parameter policy: What strings may use if they are untrusted; otherwise `nil`.
-    private func plan(
-        file: String?, under policy: UntrustedPolicy?, _ defaultCapture: () throws -> String
-    ) throws -> BridgePlan {
+    private func plan(file: String?, under policy: UntrustedPolicy?) throws -> BridgePlan {
         var plan = BridgePlan(captures: [])
         var unused: [String] = []
         if let file {
@@ -153,20 +150,9 @@ struct BridgeOptions: ParsableArguments {
         for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
         try setQueues(of: &plan)
         plan.untrusted = policy
-        if let address = plan.addresses.first {
-            guard policy == nil else {
-                throw PipelineError(
-                    .refused, message: "an untrusted string cannot connect to a server: \(address)")
-            }
-            if NetworkProgram.connector == nil {
-                // The other program reads it again.
-                if let file, FileSize.of(file) == nil {
-                    throw PipelineError(
-                        .badFile, message: "\(file) has addresses, and is not a regular file",
-                        advice: "\(NetworkProgram.name) with the same arguments")
-                }
-                try NetworkProgram.replaceProcess(for: "whep: and whip: addresses")
-            }
+        if let address = plan.addresses.first, policy != nil {
+            throw PipelineError(
+                .refused, message: "an untrusted string cannot connect to a server: \(address)")
         }
         for name in unused {
             Terminal.say("\(file ?? ""): the variable \"\(name)\" is not used")
@@ -177,15 +163,22 @@ struct BridgeOptions: ParsableArguments {
                 message: "the file has no capture, and --untrusted allows no devices",
                 advice: "--capture STRING")
         }
-        if plan.captures.isEmpty {
-            let text = try defaultCapture()
-            plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: text)]
-        }
         for filter in filters { try plan.addFilter(filter) }
         if let frames { plan.frameLimit = frames }
         if restart { plan.restart = RestartPolicy() }
         if let duration { plan.durationLimit = duration.value }
         return plan
+    }
+
+    /// Replaces this process with the one that connects to the addresses of a plan.
+    private func replaceProcess(file: String?) throws {
+        // The other program reads it again.
+        if let file, FileSize.of(file) == nil {
+            throw PipelineError(
+                .badFile, message: "\(file) has addresses, and is not a regular file",
+                advice: "\(NetworkProgram.name) with the same arguments")
+        }
+        try NetworkProgram.replaceProcess(for: "whep: and whip: addresses")
     }
 
     /// Sets the limits of the queues in front of outputs.
@@ -226,7 +219,14 @@ struct BridgeOptions: ParsableArguments {
         let bridge: Bridge
         do {
             let confinement = untrusted.map { Confinement(directory: $0, file: file) }
-            var plan = try plan(file: file, under: confinement?.enter(), defaultCapture)
+            var plan = try plan(file: file, under: confinement?.enter())
+            if !plan.addresses.isEmpty, NetworkProgram.connector == nil {
+                try replaceProcess(file: file)
+            }
+            if plan.captures.isEmpty {
+                let text = try defaultCapture()
+                plan.captures = [BridgePlan.Named(name: BridgePlan.defaultCapture, text: text)]
+            }
             try confinement?.moveInside()
             try complete(&plan)
             if !plan.addresses.isEmpty {

@@ -116,13 +116,8 @@ package enum NetworkProgram {
     package typealias Connector =
         @Sendable (_ plan: inout BridgePlan, _ decodesCaptures: Bool) async throws -> Void
 
-    private static let connection = Mutex<Connector?>(nil)
-
     /// Connects network addresses in this process; `nil` in `gst-bridge`.
-    package static var connector: Connector? {
-        get { connection.withLock { $0 } }
-        set { connection.withLock { $0 = newValue } }
-    }
+    @TaskLocal package static var connector: Connector?
 
     /// Replaces this process if its arguments name a network command. The arguments are kept.
     ///

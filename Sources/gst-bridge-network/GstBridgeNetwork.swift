@@ -11,9 +11,8 @@ struct GstBridgeNetwork: AsyncParsableCommand {
     ])
 
     static func main() async {
-        NetworkProgram.connector = { plan, decodesCaptures in
+        await NetworkProgram.$connector.withValue({ plan, decodesCaptures in
             try await plan.connectAddresses(decodingCaptures: decodesCaptures)
-        }
-        await runProgram()
+        }) { await runProgram() }
     }
 }

@@ -23,15 +23,11 @@ final class Bus: Sendable {
     private let latencyChanged: @Sendable () -> Void
     /// Called with the address of an element that has exposed all selected streams.
     private let onStreamsSelected: @Sendable (UInt) -> Void
-    /// Advice about names of GStreamer 0.10 in the string, which explain why a stream cannot be
-    /// negotiated; `nil` if there are none.
-    private let former: String?
 
     init(
-        former: String? = nil, onStreamsSelected: @escaping @Sendable (UInt) -> Void,
+        onStreamsSelected: @escaping @Sendable (UInt) -> Void,
         latencyChanged: @escaping @Sendable () -> Void
     ) {
-        self.former = former
         self.onStreamsSelected = onStreamsSelected
         self.latencyChanged = latencyChanged
     }
@@ -140,8 +136,7 @@ final class Bus: Sendable {
         guard warning.isMissedLink else { return .warning(warning) }
         let (judge, missing) = state.withLock { ($0.judge, $0.missing) }
         let link = MissedLink(
-            warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing,
-            former: former)
+            warning, from: message.pointee.src.flatMap { Element(object: $0) }, missing)
         // The parser still waits for a pad although the receiver has been given one.
         if link.isMade { return .warning(warning) }
         return judge?(link) == true ? .warning(link.error) : .error(link.error)
@@ -197,9 +192,6 @@ final class Bus: Sendable {
             let advice = element.advice(for: failure.code)
         {
             failure.advice = advice
-        }
-        if let former, [.streamFailed, .linkFailed].contains(failure.code) {
-            failure.advice = former
         }
         if let file = file(of: message.pointee.src), !failure.description.contains(file) {
             failure.message = failure.message.trimmingSuffix(".\n ") + ": \"\(file)\""

@@ -120,11 +120,7 @@ package struct MissedLink: Sendable {
     ///   - warning: GStreamer's `Delayed linking failed`.
     ///   - element: The element that has no such pad.
     ///   - missing: The missing plugin that was reported before, if any.
-    ///   - former: Advice about names of GStreamer 0.10 in the string.
-    init(
-        _ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?,
-        former: String?
-    ) {
+    init(_ warning: PipelineError, from element: Element?, _ missing: MissingPlugin?) {
         // "failed delayed linking some pad of GstMatroskaDemux named d to some pad of GstVP8Dec
         // named x"
         let receiver =
@@ -139,7 +135,7 @@ package struct MissedLink: Sendable {
             + (types.isEmpty ? "" : ": it produces \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
-            missing?.advice ?? former
+            missing?.advice
             ?? "use a decoder or parser for one of its streams, or remove this branch"
         self.error = error
         self.receiver = receiver

@@ -32,13 +32,11 @@ extension Pipeline {
         let parsable = PipelineChains.withFilters(description.parsable)
         let flags =
             GST_PARSE_FLAG_FATAL_ERRORS.rawValue | GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS.rawValue
-        let (parsed, critical) = LogCapture.during(
-            {
-                gst_parse_launch_full(
-                    "( identity name=\(guardName) ) \(parsable)", context,
-                    GstParseFlags(rawValue: flags),
-                    &error)
-            }, isWrong: { _ in error != nil })
+        let (parsed, critical) = LogCapture.during {
+            gst_parse_launch_full(
+                "( identity name=\(guardName) ) \(parsable)", context,
+                GstParseFlags(rawValue: flags), &error)
+        }
         if error != nil || !critical.isEmpty || parsed == nil {
             if let parsed { discard(parsed) }
             throw parseFailure(text, error: error, critical: critical, context: context)
@@ -116,14 +114,6 @@ extension Pipeline {
                 failure.code = .linkFailed
                 failure.advice = "a word with a dot refers to an element by its name: write name=…"
             }
-        }
-        if let former = FormerNames.advice(in: description) {
-            // Report all old names at once: most such strings contain several.
-            let isOld =
-                failure.code == .linkFailed
-                || missingElements(context).contains { FormerNames.element($0) != nil }
-            failure.advice =
-                isOld ? former : [failure.advice, former].compactMap { $0 }.joined(separator: "; ")
         }
         if let path = description.words.first, path.contains("/"), access(path, F_OK) == 0 {
             failure.advice = "filesrc location=\(path) ! decodebin"

@@ -46,10 +46,7 @@ public final class Pipeline: Sendable {
         self.text = text
         let ended = ended
         let latePads = latePads
-        self.bus = Bus(
-            former: FormerNames.advice(in: PipelineText(text)),
-            onStreamsSelected: { latePads.completed($0) }
-        ) {
+        self.bus = Bus(onStreamsSelected: { latePads.completed($0) }) {
             control.post {
                 // An element may report a new latency while the pipeline is being torn down.
                 guard !ended.flag.load(ordering: .relaxed) else { return }

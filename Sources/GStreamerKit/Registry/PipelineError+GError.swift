@@ -115,9 +115,6 @@ struct MissingPlugin: Sendable {
 
     var advice: String {
         if kind == .element, let advice = DebianPackage.adviceForHardware(name) { return advice }
-        if kind == .element, let today = FormerNames.element(name) {
-            return "\(today) instead of \(name), a name of GStreamer 0.10"
-        }
         if let package = DebianPackage.providing(self) { return "apt install \(package)" }
         if kind == .element, let meant = Spelling.nearest(to: name, among: ElementFactory.names) {
             return meant

@@ -38,145 +38,33 @@ public final class Bridge: Sendable {
     public init(_ plan: BridgePlan) throws(PipelineError) {
         let plan = plan.withoutOptionalMarks()
         let run = BridgeRun(plan)
-        self.run = run
-        self.plan = plan
-        var captures: [Capture] = []
-        var branches: [(String, CaptureBranch)] = []
-        var restarts: [CaptureRestarts] = []
-        let referred = Set(plan.outputs.flatMap { PipelineText($0.text).unknownBeginnings })
-        let elements = Set(plan.captures.flatMap { PipelineText($0.text).elementNames })
-        let splits = plan.captures.count == 1 && plan.recordsBothKinds
-        let required = Set(MediaKind.allCases.filter { plan.requires($0) }.map(\.rawValue))
-            .union(
-                plan.outputs.flatMap { output in
-                    PipelineText(output.text).mentions(of: ["appsrc"]).compactMap(\.name)
-                })
-        for named in plan.captures {
-            let capture = try named.locating { text throws(PipelineError) in
-                try Capture(
-                    text, depth: plan.captureConfiguration.depth, referred: referred,
-                    splits: splits, required: required, under: plan.captureConfiguration.untrusted)
-            }
-            captures.append(capture)
-            if let feed = plan.feeds[named.name] { capture.attach(feed) }
-            let restart = try plan.restart.map { policy throws(PipelineError) in
-                try CaptureRestarts(capture, name: named.name, policy: policy, run: run)
-            }
-            if let restart { restarts.append(restart) }
-            let own = capture.branches.map { branch in
-                let isOnly =
-                    branch.name == BridgePlan.defaultCapture && capture.branches.count == 1
-                return isOnly ? Self.name(of: capture, named.name, in: plan) : branch.name
-            }
-            branches += zip(own, capture.branches)
-            let isOptional = plan.optionalStreams.isSuperset(of: own)
-            capture.pipeline.onFirstError { [run, weak restart, weak capture] error in
-                if capture?.isLeaving == true {
-                    // After a failure, the stop itself may make an element fail.
-                    if run.failures.isEmpty { run.warn(error) }
-                    return
-                }
-                if restart?.takeOver(error) == true { return }
-                if isOptional, let capture, capture.arrivedSamples == 0 {
-                    return capture.branches.forEach { $0.end(losing: error) }
-                }
-                run.fail(error, of: .capture(named.name))
-            }
-        }
-        let names = branches.map(\.0)
-        if let twice = names.first(where: { name in names.count(where: { $0 == name }) > 1 }) {
-            throw PipelineError(
-                .wrongEnds, message: "two captures have a stream named \"\(twice)\"",
-                advice: "name each appsink: appsink name=camera")
-        }
-        if let unknown = plan.streamProcessors.keys.sorted().first(where: { !names.contains($0) }) {
-            throw PipelineError(
-                .wrongEnds,
-                message: "a filter is for the stream \"\(unknown)\", but the captures have only "
-                    + Self.list(names),
-                advice: "give the appsink the name of the stream: appsink name=\(unknown)")
-        }
-        let types = Self.types(of: branches, in: plan)
-        // The report counts each under its name.
-        let parts =
-            plan.outputs.map(\.name) + plan.recordings.map(\.name) + plan.destinations.map(\.name)
-        if let twice = parts.first(where: { name in parts.count(where: { $0 == name }) > 1 }) {
-            throw PipelineError(
-                .duplicateName, message: "two outputs are named \"\(twice)\"",
-                advice: "give each output and each recording a different name")
-        }
-        var outputs: [BridgeOutput] = []
-        if let unknown = plan.queues.keys.sorted().first(where: { name in
-            !plan.outputs.contains { $0.name == name }
-        }) {
-            throw PipelineError(
-                .wrongEnds,
-                message: "a queue limit is given for \"\(unknown)\", which is no output",
-                advice: plan.outputs.isEmpty
-                    ? "add an output of that name"
-                    : "one of: \(Self.list(plan.outputs.map(\.name)))")
-        }
-        for named in plan.outputs {
-            var configuration = plan.outputConfiguration
-            configuration.queue = plan.queues[named.name] ?? configuration.queue
-            let output = try named.locating { text throws(PipelineError) in
-                try Output(
-                    text, configuration: configuration, streams: names, types: types,
-                    elements: elements)
-            }
-            if let missing = output.branches.keys.sorted().first(where: { !names.contains($0) }) {
-                throw PipelineError(
-                    .wrongEnds,
-                    message:
-                        "output \"\(named.name)\" needs a stream \"\(missing)\", but the captures "
-                        + "have only \(Self.list(names))",
-                    advice: "give the appsink the name of the appsrc: appsink name=\(missing)")
-            }
-            try ClaimedFile.check(output.pipeline)
-            outputs.append(BridgeOutput(name: named.name, output: output))
-        }
-        var recordings: [BridgeRecording] = []
-        for recording in plan.recordings {
-            recordings.append(try BridgeRecording(recording, streams: names))
-        }
+        let parts = try plan.captureParts(in: run)
+        let branches = parts.flatMap(\.streams)
+        let names = branches.map(\.name)
+        try plan.check(streams: names)
+        let outputs = try plan.outputParts(
+            streams: names, types: plan.types(of: branches), in: run)
+        let recordings = try plan.recordingParts(streams: names, in: run)
         let destinations = plan.destinations.map { BridgeDestinationOutput($0, streams: names) }
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
+        let captures = parts.map(\.capture)
+        self.run = run
+        self.plan = plan
         self.limits = limits
         self.captures = captures
-        self.restarts = restarts
         self.outputs = outputs
         self.recordings = recordings
         self.destinations = destinations
-        streams = branches.map { name, branch in
-            let takers: [any StreamTaker] =
-                outputs.compactMap { $0.output.branches[name] }
-                + recordings.compactMap { $0.taker(of: name) }
-                + destinations.compactMap { $0.taker(of: name) }
-            return BridgeStream(
-                name: name, branch: branch, takers: takers, processors: plan.processors(of: name),
-                limits: limits,
-                restarts: restarts.first { $0.capture.branches.contains { $0 === branch } },
-                run: run, isAnyLive: { [captures] in captures.contains { $0.isLive == true } })
-        }
-        for recording in recordings {
-            let name = recording.name
-            recording.recorder.onEvent { [run] event in
-                switch event {
-                case .failed(let error): run.outputEnded(name, error)
-                case .diskNearlyFull(let free): run.outputEnded(name, .nearlyFull(free))
-                default: break
-                }
-            }
-        }
-        for output in outputs {
-            let pipeline = output.output.pipeline
-            output.output.failsForFormat()
-            // The closures must not retain the output, which retains the pipeline that retains
-            // them.
-            let name = output.name
-            pipeline.onFirstError { [run] error in run.outputEnded(name, error) }
-            pipeline.onMessage { [run] message in
-                if case .endOfStream = message { run.outputEnded(name, nil) }
+        restarts = parts.compactMap(\.restart)
+        streams = parts.flatMap { part in
+            part.streams.map { name, branch in
+                BridgeStream(
+                    name: name, branch: branch,
+                    takers: outputs.compactMap { $0.output.branches[name] }
+                        + recordings.compactMap { $0.taker(of: name) }
+                        + destinations.compactMap { $0.taker(of: name) },
+                    processors: plan.processors(of: name), limits: limits, restarts: part.restart,
+                    run: run, isAnyLive: { captures.contains { $0.isLive == true } })
             }
         }
         for pipeline in pipelines {
@@ -187,37 +75,6 @@ public final class Bridge: Sendable {
                 }
             }
         }
-    }
-
-    /// Returns the name of a stream: `audio` if the stream is not named and its string can deliver
-    /// only audio.
-    private static func name(
-        of capture: Capture, _ name: String, in plan: BridgePlan
-    ) -> String {
-        guard capture.isUnnamed, name == BridgePlan.defaultCapture,
-            capture.branches[0].sink.offeredCaps?.isSound == true
-        else { return name }
-        let isAskedFor = plan.outputs.contains { output in
-            PipelineText(output.text).mentions(of: ["appsrc"]).contains { $0.name == name }
-        }
-        return isAskedFor ? name : BridgedText.audioBranch
-    }
-
-    /// Returns the media types of the streams, as far as their strings determine them.
-    ///
-    /// Streams that are decoded for processors are raw.
-    private static func types(
-        of branches: [(String, CaptureBranch)], in plan: BridgePlan
-    ) -> [String: Caps] {
-        var types: [String: Caps] = [:]
-        for (name, branch) in branches {
-            guard let kinds = branch.sink.offeredCaps?.kinds else { continue }
-            types[name] = kinds
-            if plan.processors(of: name).decode(kinds) {
-                types[name] = try? Caps(kinds.isSound ? "audio/x-raw" : "video/x-raw").kinds
-            }
-        }
-        return types
     }
 
     /// Returns the name of a stream in reports. If the string did not determine the kind of media,

@@ -287,6 +287,8 @@ final class BridgeStream: CaptureReceiver {
         }
     }
 
+    var takesAtOnce: Bool { isDirect && takers.allSatisfy { $0.takesAtOnce } }
+
     @discardableResult
     private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
@@ -380,6 +382,9 @@ protocol StreamTaker: VideoFrameConsumer {
     /// Whether it takes samples whose caps are ANY.
     var takesBytes: Bool { get }
 
+    /// Whether it takes the next sample of a live capture without a wait and without a conversion.
+    var takesAtOnce: Bool { get }
+
     /// Takes tags of the stream. Never blocks.
     func take(_ tags: Tags)
 
@@ -400,6 +405,8 @@ extension StreamTaker {
 
     var takesBytes: Bool { false }
 
+    var takesAtOnce: Bool { false }
+
     var preferredCaps: Caps? { nil }
 
     func lendMemory(to sink: AppSink) {}
@@ -410,15 +417,11 @@ extension StreamTaker {
 extension OutputBranch: StreamTaker {
     var takesBytes: Bool { source.takesBytes }
 
+    var takesAtOnce: Bool { queuesAtOnce(isLive: true) }
+
     func take(_ sample: MediaSample) -> FrameDisposition {
         push(
             sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,
             live: sample.liveTiming, isHeader: sample.isHeader)
     }
-}
-
-/// An output of a bridge and its name.
-struct BridgeOutput: Sendable {
-    let name: String
-    let output: Output
 }

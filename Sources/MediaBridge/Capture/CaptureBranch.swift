@@ -17,6 +17,10 @@ final class CaptureBranch: Sendable {
     /// Incremented by each reset, so that the end of one run is not reported in the next.
     private let run = Atomic<Int>(0)
     private let queue: SerialQueue
+    /// The jobs that wait or run on ``queue``.
+    private let jobs = Atomic<Int>(0)
+    /// Held while samples are delivered.
+    private let delivery = Mutex<Void>(())
     let translation: SampleTranslation
     /// Whether the string itself limits the appsink's queue.
     private let isLimited: Bool
@@ -120,7 +124,7 @@ final class CaptureBranch: Sendable {
     /// ``goOn()``.
     func suspend() async {
         await withCheckedContinuation { continuation in
-            queue.async { [self] in
+            enqueue { [self] in
                 if case .push(let receiver) = mode.withLock({ $0 }) {
                     drain(to: receiver)
                     enter(.suspended(receiver))
@@ -225,7 +229,9 @@ final class CaptureBranch: Sendable {
         case .pull(let onArrival): onArrival()
         case .push(let receiver):
             if translation.isLive {
-                scheduleDrain(receiver)
+                if !receiver.takesAtOnce || !deliverAtOnce(to: receiver) {
+                    scheduleDrain(receiver)
+                }
             } else {
                 deliverArrived(to: receiver)
             }
@@ -246,7 +252,7 @@ final class CaptureBranch: Sendable {
     private func tellEnd(_ receiver: any CaptureReceiver) {
         guard !isEndTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let run = self.run.load(ordering: .acquiring)
-        queue.async { [self] in
+        enqueue { [self] in
             guard run == self.run.load(ordering: .acquiring) else { return }
             drain(to: receiver)
             receiver.branchEnded(losing: loss)
@@ -257,7 +263,7 @@ final class CaptureBranch: Sendable {
     /// delivered. Does nothing if the next run has begun by then. Thread: any.
     func afterDelivery(_ body: @escaping @Sendable () -> Void) {
         let run = self.run.load(ordering: .acquiring)
-        queue.async { [self] in
+        enqueue { [self] in
             guard run == self.run.load(ordering: .acquiring) else { return }
             if translation.isLive, case .push(let receiver) = mode.withLock({ $0 }) {
                 drain(to: receiver)
@@ -294,13 +300,34 @@ final class CaptureBranch: Sendable {
 
     private func scheduleDrain(_ receiver: any CaptureReceiver) {
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        queue.async { [self] in
+        enqueue { [self] in
             isDrainScheduled.store(false, ordering: .releasing)
             drain(to: receiver)
         }
     }
 
+    private func enqueue(_ body: @escaping @Sendable () -> Void) {
+        jobs.add(1, ordering: .acquiringAndReleasing)
+        queue.async { [self] in
+            body()
+            jobs.subtract(1, ordering: .acquiringAndReleasing)
+        }
+    }
+
+    /// Delivers the samples of a live capture on the streaming thread, to a receiver that does not block. This saves
+    /// the change to another thread.
+    ///
+    /// - Returns: False if the delivery queue has to deliver them, in order with what it has to do before.
+    private func deliverAtOnce(to receiver: any CaptureReceiver) -> Bool {
+        guard jobs.load(ordering: .acquiring) == 0 else { return false }
+        return delivery.withLockIfAvailable { _ in deliverAll(to: receiver) } != nil
+    }
+
     private func drain(to receiver: any CaptureReceiver) {
+        delivery.withLock { _ in deliverAll(to: receiver) }
+    }
+
+    private func deliverAll(to receiver: any CaptureReceiver) {
         while let sample = translation.pull() { deliver(sample, to: receiver) }
     }
 
@@ -360,6 +387,8 @@ protocol CaptureReceiver: AnyObject, Sendable {
     /// Whether samples whose caps are ANY may be delivered: bytes whose format the capture does not
     /// state.
     var takesBytes: Bool { get }
+    /// Whether it takes the next sample of a live capture without a wait, a conversion, or code of the program.
+    var takesAtOnce: Bool { get }
     /// Reports that samples are missing from here on to the next, because the capture was started
     /// again.
     func streamWasInterrupted()
@@ -375,6 +404,7 @@ extension CaptureReceiver {
     func receive(_ frame: consuming AudioFrame) {}
     func receive(_ tags: Tags) {}
     var takesBytes: Bool { false }
+    var takesAtOnce: Bool { false }
     func streamWasInterrupted() {}
 }
 

@@ -247,9 +247,8 @@ final class OutputBranch: Sendable {
     }
 
     /// Whether a buffer is queued without a wait and without a conversion.
-    func queuesAtOnce(_ live: LiveTiming?) -> Bool {
-        isUnconverted.load(ordering: .relaxed)
-            && (evicts(live != nil) || gate.hasRoomByCount)
+    func queuesAtOnce(isLive: Bool) -> Bool {
+        isUnconverted.load(ordering: .relaxed) && (evicts(isLive) || gate.hasRoomByCount)
     }
 
     private func evicts(_ isLive: Bool) -> Bool {

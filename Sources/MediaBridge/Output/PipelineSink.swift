@@ -121,7 +121,7 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
     }
 
     package final func queuesAtOnce(_ live: LiveTiming?) -> Bool {
-        branch.queuesAtOnce(live)
+        branch.queuesAtOnce(isLive: live != nil)
     }
 
     // MARK: MediaEndpoint, for an engine's control thread

@@ -9,9 +9,6 @@ internal import Synchronization
 
 /// A WebSocket to a Janus server, in the subprotocol `janus-protocol`. Thread: any.
 final class WebSocketConnection: Sendable {
-    /// One thread for all connections of the process.
-    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-
     private let channel: any Channel
 
     private init(_ channel: any Channel) { self.channel = channel }
@@ -34,7 +31,7 @@ final class WebSocketConnection: Sendable {
         let opening = Opening()
         do {
             return try await withTaskCancellationHandler {
-                let negotiation = try await ClientBootstrap(group: group)
+                let negotiation = try await ClientBootstrap(group: NetworkClient.group)
                     .connectTimeout(TimeAmount(limits.connecting))
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                     .channelOption(
@@ -101,10 +98,7 @@ final class WebSocketConnection: Sendable {
     ) throws -> EventLoopFuture<Upgrade> {
         let pipeline = channel.pipeline.syncOperations
         if let tls {
-            let isAddress = (try? SocketAddress(ipAddress: address.host, port: 0)) != nil
-            try pipeline.addHandler(
-                NIOSSLClientHandler(
-                    context: tls, serverHostname: isAddress ? nil : address.host))
+            try pipeline.addHandler(NetworkClient.handler(tls, address.host))
         }
         let late = channel.eventLoop.scheduleTask(in: TimeAmount(limits.connecting)) {
             opening.isLate.store(true, ordering: .relaxed)
@@ -146,12 +140,8 @@ final class WebSocketConnection: Sendable {
     }
 
     private static func context(_ caFile: String?) throws(JanusFailure) -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        if let caFile { configuration.trustRoots = .file(caFile) }
-        do { return try NIOSSLContext(configuration: configuration) } catch {
-            throw JanusFailure(
-                .untrusted,
-                "the certificates of \(caFile ?? "the system") cannot be read: \(error)")
+        do throws(PipelineError) { return try NetworkClient.context(caFile) } catch {
+            throw JanusFailure(.untrusted, error.message)
         }
     }
 
@@ -168,16 +158,10 @@ final class WebSocketConnection: Sendable {
             return JanusFailure(.untrusted, "cannot connect securely to \(place): \(error)")
         }
         if let connecting = error as? NIOConnectionError {
-            let why =
-                connecting.connectionErrors.first.map { explain($0.error) } ?? "host not found"
-            return JanusFailure(.unreachable, "cannot reach \(place): \(why)")
+            return JanusFailure(
+                .unreachable, "cannot reach \(place): \(NetworkClient.reason(connecting))")
         }
         return JanusFailure(.unreachable, "the server at \(place) is not a Janus server: \(error)")
-    }
-
-    private static func explain(_ error: any Error) -> String {
-        guard let error = error as? IOError else { return "\(error)" }
-        return String(cString: strerror(error.errnoCode))
     }
 
     /// Sends a message. If too many bytes are waiting, closes the connection instead.
@@ -209,12 +193,6 @@ struct WebSocketLimits: Sendable {
     var waitingBytes = 4 << 20
 
     var pingInterval: Duration { silence / unansweredPings }
-}
-
-extension TimeAmount {
-    fileprivate init(_ duration: Duration) {
-        self = .nanoseconds(min(max(.zero, duration), .seconds(1_000_000)).wholeNanoseconds)
-    }
 }
 
 // MARK: - Frames

@@ -1,31 +1,23 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HTTPTypes
 internal import MediaBasics
 internal import MediaBridge
+internal import NIOCore
+internal import NIOHTTP1
+package import NIOPosix
+package import NIOSSL
 internal import Synchronization
 
-#if canImport(FoundationNetworking)
-    internal import FoundationNetworking
-#endif
-
-/// One HTTP request over its own `URLSession`. With one session for all requests, the request that
-/// follows a redirect got no answer in one of two runs under load. Redirects are not followed,
-/// nothing is cached or stored, and both the time and the length of a reply are limited.
+/// One HTTP request over its own connection. Redirects are not followed, and both the time and the
+/// length of a reply are limited.
 ///
 /// Thread: any.
-final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
+enum HTTPExchange {
     /// The reply to a request.
     typealias Reply = (response: HTTPResponse, body: [UInt8])
 
     /// The maximum length of a reply's body, in bytes.
     static let maximumLength = 256 * 1024
-
-    private let reply = Mutex<(response: HTTPURLResponse?, body: [UInt8])>((nil, []))
-    private let result = Once<Result<Reply, PipelineError>>()
-    /// The scheme, host and port.
-    private let server: String
-
-    private init(to server: String) { self.server = server }
 
     /// Sends a request and waits for the reply.
     ///
@@ -34,104 +26,134 @@ final class HTTPExchange: NSObject, URLSessionDataDelegate, Sendable {
         _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8],
         within timeout: Duration
     ) async throws(PipelineError) -> Reply {
-        var request = URLRequest(url: url)
-        request.httpMethod = method.rawValue
-        request.httpShouldHandleCookies = false
-        request.timeoutInterval = max(1, timeout / .seconds(1))
-        for field in fields {
-            request.addValue(field.value, forHTTPHeaderField: field.name.rawName)
+        guard let origin = Origin(of: url) else {
+            throw PipelineError(.badAddress, message: "no URL of an HTTP server")
         }
-        if !body.isEmpty { request.httpBody = Data(body) }
-        let exchange = HTTPExchange(to: Origin.text(of: url))
-        let session = URLSession(
-            configuration: configuration, delegate: exchange, delegateQueue: nil)
-        let task = session.dataTask(with: request)
-        exchange.result.expire(after: max(.zero, timeout))
-        task.resume()
-        let result = await exchange.result.value(isCancellable: true)
-        if result == nil { task.cancel() }
-        session.finishTasksAndInvalidate()
-        if let result { return try result.get() }
+        let request = Request(method, url, fields, body: body, to: origin)
+        let tls = try origin.scheme == "https" ? NetworkClient.context() : nil
+        let result = Once<Result<Reply, PipelineError>>()
+        result.expire(after: max(.zero, timeout))
+        let connecting = ClientBootstrap(group: NetworkClient.group)
+            .connectTimeout(TimeAmount(timeout))
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NetworkClient.handler(tls, origin.host)) }
+                    try pipeline.addHTTPClientHandlers()
+                    try pipeline.addHandler(ReplyReader(request, origin, result))
+                }
+            }
+            .connect(host: origin.host, port: origin.port)
+        connecting.whenFailure { result.resume(.failure(PipelineError($0, at: origin))) }
+        // Also a connection that is established later.
+        defer { connecting.whenSuccess { $0.close(promise: nil) } }
+        if let result = await result.value(isCancellable: true) { return try result.get() }
         throw Task.isCancelled
             ? PipelineError(.closed, message: "the request was cancelled")
             : PipelineError(
                 .deadlineExceeded,
-                message: "\(exchange.server) did not answer within \(timeout.inSeconds) s",
+                message: "\(origin) did not answer within \(timeout.inSeconds) s",
                 advice: "check the address, and that a server listens there")
     }
 
-    private static var configuration: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.httpShouldSetCookies = false
-        configuration.urlCache = nil
-        configuration.urlCredentialStorage = nil
-        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-        return configuration
-    }
+    /// The head and the body of a request.
+    struct Request: Sendable {
+        let head: HTTPRequestHead
+        let body: [UInt8]
 
-    /// Ends the exchange with the reply received so far, unless it has ended.
-    private func end() {
-        let (response, body) = reply.withLock { $0 }
-        let error = PipelineError(.unreachable, message: "\(server) did not answer")
-        result.resume(
-            response.map { .success((Self.translate($0), body)) }
-                ?? .failure(error))
-    }
-
-    private static func translate(_ response: HTTPURLResponse) -> HTTPResponse {
-        var fields = HTTPFields()
-        for (name, value) in response.allHeaderFields {
-            guard let name = HTTPField.Name("\(name)") else { continue }
-            fields.append(HTTPField(name: name, value: "\(value)"))
+        init(
+            _ method: HTTPRequest.Method, _ url: URL, _ fields: HTTPFields, body: [UInt8],
+            to origin: Origin
+        ) {
+            var headers = HTTPHeaders([("Host", origin.authority), ("Connection", "close")])
+            if method == .post || !body.isEmpty {
+                headers.add(name: "Content-Length", value: "\(body.count)")
+            }
+            for field in fields { headers.add(name: field.name.rawName, value: field.value) }
+            let parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            let path = parts?.percentEncodedPath ?? ""
+            let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
+            head = HTTPRequestHead(
+                version: .http1_1, method: HTTPMethod(rawValue: method.rawValue),
+                uri: (path.isEmpty ? "/" : path) + query, headers: headers)
+            self.body = body
         }
-        let status = min(max(response.statusCode, 100), 599)
-        return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
     }
+}
 
-    // MARK: URLSessionDataDelegate
+/// Sends a request once the connection is established, and reads the reply. Thread: the channel's event loop.
+private final class ReplyReader: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
 
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask,
-        willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
-        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    private let request: HTTPExchange.Request
+    private let origin: Origin
+    private let result: Once<Result<HTTPExchange.Reply, PipelineError>>
+    private var response: HTTPResponse?
+    private var body: [UInt8] = []
+
+    init(
+        _ request: HTTPExchange.Request, _ origin: Origin,
+        _ result: Once<Result<HTTPExchange.Reply, PipelineError>>
     ) {
-        // The session would forward the token, and might turn a POST into a GET. The handler is not
-        // called: Foundation ends the process if the task was cancelled in the meantime, as at the
-        // deadline.
-        reply.withLock { $0.response = response }
-        end()
-        task.cancel()
+        (self.request, self.origin, self.result) = (request, origin, result)
     }
 
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-    ) {
-        if let response = response as? HTTPURLResponse {
-            reply.withLock { $0.response = response }
+    func channelActive(context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.head(request.head)), promise: nil)
+        if !request.body.isEmpty {
+            let body = context.channel.allocator.buffer(bytes: request.body)
+            context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         }
-        completionHandler(.allow)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isTooLong = reply.withLock { reply in
-            guard reply.body.count + data.count <= Self.maximumLength else { return true }
-            reply.body.append(contentsOf: data)
-            return false
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            var fields = HTTPFields()
+            for (name, value) in head.headers {
+                guard let name = HTTPField.Name(name) else { continue }
+                fields.append(HTTPField(name: name, value: value))
+            }
+            let status = min(max(Int(head.status.code), 100), 599)
+            response = HTTPResponse(
+                status: HTTPResponse.Status(code: status), headerFields: fields)
+            // Only the target of a redirect is of interest.
+            if (300..<400).contains(status) { end(context) }
+        case .body(let bytes):
+            guard body.count + bytes.readableBytes <= HTTPExchange.maximumLength else {
+                return fail(
+                    context,
+                    PipelineError(
+                        .refused,
+                        message: "the answer of \(origin) exceeds "
+                            + "\(HTTPExchange.maximumLength / 1024) KiB",
+                        advice: "the URL of a WHIP or WHEP endpoint"))
+            }
+            body += bytes.readableBytesView
+        case .end: end(context)
         }
-        guard isTooLong else { return }
-        let error = PipelineError(
-            .refused, message: "the answer of \(server) exceeds \(Self.maximumLength / 1024) KiB",
-            advice: "the URL of a WHIP or WHEP endpoint")
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        if let response { result.resume(.success((response, body))) }
+        context.close(promise: nil)
+    }
+
+    private func fail(_ context: ChannelHandlerContext, _ error: PipelineError) {
         result.resume(.failure(error))
-        dataTask.cancel()
+        context.close(promise: nil)
     }
 
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
-    ) {
-        if let error { result.resume(.failure(PipelineError(error, at: server))) } else { end() }
+    func channelInactive(context: ChannelHandlerContext) {
+        result.resume(
+            .failure(PipelineError(.unreachable, message: "\(origin) did not answer")))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        fail(context, PipelineError(error, at: origin))
     }
 }
 
@@ -139,6 +161,42 @@ extension Duration {
     fileprivate var inSeconds: String {
         let tenths = Int((self / .seconds(1) * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+// MARK: - Connections
+
+/// What all clients of servers share: WHIP, WHEP and Janus.
+package enum NetworkClient {
+    /// One thread for all connections of the process.
+    package static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    /// Returns the trusted authorities.
+    ///
+    /// - Parameter caFile: A PEM file; `nil` for those of the system.
+    package static func context(_ caFile: String? = nil) throws(PipelineError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if let caFile { configuration.trustRoots = .file(caFile) }
+        do { return try NIOSSLContext(configuration: configuration) } catch {
+            throw PipelineError(
+                .unreachable,
+                message: "the certificates of \(caFile ?? "the system") cannot be read: \(error)",
+                advice: caFile == nil ? "apt install ca-certificates" : "a PEM file")
+        }
+    }
+
+    /// Returns the handler that encrypts a connection, and checks that the server is the host.
+    package static func handler(
+        _ context: NIOSSLContext, _ host: String
+    ) throws -> NIOSSLClientHandler {
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+    }
+
+    /// Returns why a connection could not be established.
+    package static func reason(_ error: NIOConnectionError) -> String {
+        guard let first = error.connectionErrors.first?.error else { return "host not found" }
+        return (first as? IOError).map { systemErrorText($0.errnoCode) } ?? "\(first)"
     }
 }
 
@@ -189,50 +247,33 @@ extension PipelineError {
     }
 
     /// The error for a request that got no reply.
-    ///
-    /// - Parameters:
-    ///   - error: An error of `URLSession`. It names the URL, query included, and is not passed on.
-    ///   - server: The scheme, host and port.
-    init(_ error: any Error, at server: String) {
-        let code = (error as? URLError)?.code
-        let text = Self.textOfCurl(error)
-        let isCertificate = code.map(Self.certificateCodes.contains) ?? false
-        if isCertificate || text?.contains("certificate") == true {
+    init(_ error: any Error, at origin: Origin) {
+        switch error {
+        case let error as NIOConnectionError:
+            self.init(
+                .unreachable, message: "cannot reach \(origin): \(NetworkClient.reason(error))",
+                advice: "check the address, and that a server listens there")
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            let text = "\(error)"
+            let isOfCertificate = ["CERTIFICATE_VERIFY_FAILED", "failedToValidateHostname"]
+                .contains(where: text.contains)
             self.init(
                 .unreachable,
-                message: "the certificate of \(server) is not trusted"
-                    + (text.map { ": \($0)" } ?? ""),
-                advice: "add its authority to the system with update-ca-certificates")
-        } else {
+                message: isOfCertificate
+                    ? "the certificate of \(origin) is not trusted"
+                    : "\(origin) accepts no secure connection: \(text.printablePrefix)",
+                advice: isOfCertificate
+                    ? "add its authority to the system with update-ca-certificates"
+                    : "check that the server speaks TLS")
+        case is HTTPParserError:
             self.init(
-                code == .timedOut ? .deadlineExceeded : .unreachable,
-                message: "cannot reach \(server): \(text ?? Self.reason(of: code))",
+                .unreachable, message: "the answer of \(origin) is not HTTP, or is cut off",
                 advice: "check the address, and that a server listens there")
-        }
-    }
-
-    private static let certificateCodes: Set<URLError.Code> = [
-        .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot,
-        .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-    ]
-
-    /// The text of curl for an error without a code of `URLSession`, such as a rejected certificate. `nil` if
-    /// there is a code, or if the text may contain a URL.
-    private static func textOfCurl(_ error: any Error) -> String? {
-        guard (error as? URLError)?.code == .unknown else { return nil }
-        let text = error.localizedDescription
-        return text.isEmpty || text.contains("/") || text.contains("?") ? nil : text.printablePrefix
-    }
-
-    private static func reason(of code: URLError.Code?) -> String {
-        switch code {
-        case .cannotConnectToHost: "connection refused"
-        case .cannotFindHost, .dnsLookupFailed: "host not found"
-        case .timedOut: "timed out"
-        case .networkConnectionLost: "the connection was lost"
-        case .badServerResponse: "the answer is not HTTP"
-        case let code?: "URLSession error \(code.rawValue)"
-        case nil: "the connection failed"
+        default:
+            self.init(
+                .unreachable,
+                message: "the connection to \(origin) failed: \("\(error)".printablePrefix)",
+                advice: "check the address, and that a server listens there")
         }
     }
 }

@@ -233,14 +233,14 @@ struct Origin: Hashable, CustomStringConvertible {
             let host = url.host?.lowercased(), !host.isEmpty
         else { return nil }
         self.scheme = scheme
-        self.host = host
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         port = url.port ?? (scheme == "https" ? 443 : 80)
     }
 
-    var description: String {
-        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-        return "\(scheme)://\(name):\(port)"
-    }
+    /// The host and the port, as in a `Host` field.
+    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    var description: String { "\(scheme)://\(authority)" }
 
     /// The origin as text. Paths, queries and user names may be secrets and are omitted.
     static func text(of url: URL) -> String { Origin(of: url)?.description ?? "the server" }
