@@ -303,7 +303,7 @@ struct RecordCommand: AsyncParsableCommand {
             guard let recorder = bridge.recorders.first else { return }
             requests.begin(recorder, isIdle: replay != nil || idle)
             let events = recorder.events
-            Task { for await event in events { RecordingNews.tell(event) } }
+            Task { for await event in events { RecordingNews.notify(event) } }
         }
     }
 

@@ -207,7 +207,7 @@ package final class RateOfCount: Sendable {
 
 /// Prints the events of a recording.
 package enum RecordingNews {
-    package static func tell(_ event: RecorderEvent) {
+    package static func notify(_ event: RecorderEvent) {
         switch event {
         case .fileStarted(let path, .started), .fileStarted(let path, .segment):
             Terminal.say("recording \(path)")

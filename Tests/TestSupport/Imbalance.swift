@@ -29,7 +29,7 @@ extension EngineStatistics {
             ("to the channel", outgoing), ("sound to the channel", outgoingAudio),
             ("all renderers", allRenderers),
         ]
-        for (id, track) in local.merging(gone.tracks.latest, uniquingKeysWith: { a, _ in a }) {
+        for (id, track) in local.merging(removed.tracks.latest, uniquingKeysWith: { a, _ in a }) {
             balances.append(("\(id)", track.balance))
             balances.append(("\(id), encoded", track.encoding))
             balances.append(("\(id), decoded", track.decoding))
@@ -38,11 +38,11 @@ extension EngineStatistics {
         for (user, tracks) in remote {
             balances += tracks.map { ("\(user)'s \($0.key), decoded", $0.value.decoding) }
         }
-        balances += gone.remote.latest.map { ("gone \($0.key), decoded", $0.value.decoding) }
+        balances += removed.remote.latest.map { ("removed \($0.key), decoded", $0.value.decoding) }
         balances += renderers.map { ("\($0.key)", $0.value.balance) }
-        balances += gone.renderers.latest.map { ("\($0.key)", $0.value.balance) }
+        balances += removed.renderers.latest.map { ("\($0.key)", $0.value.balance) }
         balances += audioSinks.map { ("\($0.key)", $0.value.balance) }
-        balances += gone.audioSinks.latest.map { ("\($0.key)", $0.value.balance) }
+        balances += removed.audioSinks.latest.map { ("\($0.key)", $0.value.balance) }
         if let localAudio { balances.append(("sound", localAudio.balance)) }
         return balances.compactMap { imbalance(of: $0.0, $0.1, isOver: isOver) }
     }

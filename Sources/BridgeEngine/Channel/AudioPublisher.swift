@@ -10,7 +10,7 @@ final class AudioPublisher: Sendable {
         /// The expected loss that was last set on the encoder, in percent.
         var expectedLoss = 0
         /// No encoder could be created, or encoding failed: not retried before a new configuration.
-        var isHopeless = false
+        var hasGivenUp = false
         var isMuted = false
         var isOver = false
     }
@@ -44,7 +44,7 @@ final class AudioPublisher: Sendable {
 
     /// Changes the form of the sent audio from the next frame on.
     func configure(_ configuration: AudioEncoderConfiguration) {
-        state.withLock { ($0.configuration, $0.isHopeless) = (configuration, false) }
+        state.withLock { ($0.configuration, $0.hasGivenUp) = (configuration, false) }
     }
 
     /// Mutes the audio, or sends it again. The encoder's remaining units are sent before the audio
@@ -88,7 +88,7 @@ final class AudioPublisher: Sendable {
     private func encode(
         _ frame: AudioFrame, _ state: inout State
     ) -> (FrameDisposition, (any Error)?) {
-        guard !state.isHopeless else { return (.dropped(.failed), nil) }
+        guard !state.hasGivenUp else { return (.dropped(.failed), nil) }
         do {
             let encoder = try encoder(&state)
             let loss = Int((publication.lossOfReceivers * 100).rounded(.up))
@@ -102,7 +102,7 @@ final class AudioPublisher: Sendable {
             }
             return (.accepted, nil)
         } catch {
-            state.isHopeless = true
+            state.hasGivenUp = true
             (state.encoder, state.settings) = (nil, nil)
             return (.dropped(.failed), error)
         }

@@ -21,7 +21,7 @@ final class PublicationEncoder: Sendable {
         /// When the next frame is due, if frames arrive faster than wanted.
         var next: MediaTime?
         /// No encoder could be created, or one has failed: not retried before a new configuration.
-        var isHopeless = false
+        var hasGivenUp = false
         var needsKeyFrame = false
         /// Frames in the encoder that have not produced a unit yet.
         var inside = 0
@@ -84,7 +84,7 @@ final class PublicationEncoder: Sendable {
     // MARK: What is asked for
 
     func configure(_ configuration: VideoEncoderConfiguration) {
-        state.withLock { ($0.request.configuration, $0.isHopeless) = (configuration, false) }
+        state.withLock { ($0.request.configuration, $0.hasGivenUp) = (configuration, false) }
     }
 
     func limit(_ limit: VideoLimit) { state.withLock { $0.request.limit = limit } }
@@ -162,10 +162,10 @@ final class PublicationEncoder: Sendable {
     private func encoder(
         for plan: SendPlan, _ configuration: VideoEncoderConfiguration
     ) -> (any VideoEncoder)? {
-        let (present, before, lastPlan, isHopeless) = state.withLock {
-            ($0.encoder, $0.settings, $0.plan, $0.isHopeless)
+        let (present, before, lastPlan, hasGivenUp) = state.withLock {
+            ($0.encoder, $0.settings, $0.plan, $0.hasGivenUp)
         }
-        if isHopeless { return nil }
+        if hasGivenUp { return nil }
         let carried = codecs()
         if let present, lastPlan == plan, let before, before.fits(configuration),
             carried.contains(before.codec)
@@ -192,7 +192,7 @@ final class PublicationEncoder: Sendable {
             state.withLock { ($0.encoder, $0.settings, $0.plan) = (fresh, settings, plan) }
             return fresh
         } catch {
-            state.withLock { $0.isHopeless = true }
+            state.withLock { $0.hasGivenUp = true }
             output.onFailure(error)
             return nil
         }
@@ -206,7 +206,7 @@ final class PublicationEncoder: Sendable {
 
     /// Called on a thread of the encoder. The next configuration creates a new encoder.
     fileprivate func failed() {
-        state.withLock { ($0.isHopeless, $0.settings, $0.plan) = (true, nil, nil) }
+        state.withLock { ($0.hasGivenUp, $0.settings, $0.plan) = (true, nil, nil) }
     }
 
     /// Delivers the units of all frames so far, and releases the encoder.

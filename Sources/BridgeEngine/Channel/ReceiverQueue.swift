@@ -81,9 +81,9 @@ package final class ReceiverQueue: Sendable {
     ///   - unheard: Called instead if the receiver is released first.
     package func post(
         _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
-        unheard: @escaping @Sendable () -> Void = {}
+        undelivered: @escaping @Sendable () -> Void = {}
     ) {
-        queue.async { [self] in if !self.call(call) { unheard() } }
+        queue.async { [self] in if !self.call(call) { undelivered() } }
     }
 
     /// Queues an event.

@@ -8,7 +8,7 @@ final class RemoteParticipants: Sendable {
     private struct State {
         var streams: [Key: RemoteVideo] = [:]
         var users: Set<UserID> = []
-        var gone = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
+        var removed = Departed<EngineStatistics.RemoteTrack, EngineStatistics.Remote>()
         /// Removed streams whose last units have no counted outcome yet.
         var leaving: [(key: Key, stream: RemoteVideo)] = []
         /// The membership in the current channel; `nil` before joining and after leaving.
@@ -39,7 +39,7 @@ final class RemoteParticipants: Sendable {
         mutating func depart(_ stream: RemoteVideo) {
             guard let place = leaving.firstIndex(where: { $0.stream === stream }) else { return }
             let key = leaving.remove(at: place).key
-            gone.add(key, stream.counts(now: nil))
+            removed.add(key, stream.counts(now: nil))
         }
     }
     private let state = Mutex(State())
@@ -99,7 +99,7 @@ final class RemoteParticipants: Sendable {
         undo: (VideoStream) -> Void
     ) {
         let key = Key(user: user, track: track)
-        defer { tellDemand(for: key) }
+        defer { reportDemand(for: key) }
         while true {
             let stream = stream(of: user, track)
             body(stream.video)
@@ -117,7 +117,7 @@ final class RemoteParticipants: Sendable {
         let key = Key(user: user, track: track)
         guard let stream = state.withLock({ $0.streams[key] }) else { return }
         body(stream.video)
-        tellDemand(for: key)
+        reportDemand(for: key)
         end { state in state.users.contains(user) ? [] : state.prune { $0 == key } }
     }
 
@@ -137,11 +137,11 @@ final class RemoteParticipants: Sendable {
             state.membership = membership
             return Array(state.streams.keys)
         }
-        for key in keys { tellDemand(for: key) }
+        for key in keys { reportDemand(for: key) }
     }
 
     /// Sends the demand for a track to the channel, if it has changed.
-    private func tellDemand(for key: Key) {
+    private func reportDemand(for key: Key) {
         let (membership, demand) = state.withLock {
             state -> ((any ChannelMembership)?, VideoLimit?) in
             let demand = state.streams[key]?.video.demand
@@ -266,13 +266,13 @@ final class RemoteParticipants: Sendable {
     }
 
     func addStatistics(to statistics: inout EngineStatistics, now: MediaTime) {
-        var (streams, gone, leaving) = state.withLock { ($0.streams, $0.gone, $0.leaving) }
-        for (key, stream) in leaving { gone.add(key, stream.counts(now: now)) }
+        var (streams, removed, leaving) = state.withLock { ($0.streams, $0.removed, $0.leaving) }
+        for (key, stream) in leaving { removed.add(key, stream.counts(now: now)) }
         for (key, stream) in streams where stream.received > 0 {
             statistics.remote[key.user, default: [:]][key.track] = stream.counts(now: now)
         }
-        statistics.gone.remote = gone
-        (statistics.remoteAudio, statistics.gone.remoteAudio) = audio.statistics
+        statistics.removed.remote = removed
+        (statistics.remoteAudio, statistics.removed.remoteAudio) = audio.statistics
     }
 }
 
@@ -288,7 +288,7 @@ final class RemoteSession: ChannelReceiver {
     private let renewToken: (@Sendable (TokenReason) async throws -> String?)?
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
-    private let isTold = Atomic<Bool>(false)
+    private let isReported = Atomic<Bool>(false)
 
     init(
         _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub,
@@ -305,7 +305,7 @@ final class RemoteSession: ChannelReceiver {
 
     /// Posts the `joined` event once, before any other event of the channel.
     func noteJoined() {
-        guard !isTold.exchange(true, ordering: .relaxed) else { return }
+        guard !isReported.exchange(true, ordering: .relaxed) else { return }
         events.post(.joined(channel: channel, as: user))
     }
 
@@ -316,7 +316,7 @@ final class RemoteSession: ChannelReceiver {
     }
 
     /// Whether ``noteJoined()`` was called.
-    var wasTold: Bool { isTold.load(ordering: .relaxed) }
+    var wasReported: Bool { isReported.load(ordering: .relaxed) }
 
     /// The receiver of frames; `nil` after the end.
     private var present: RemoteParticipants? {

@@ -105,13 +105,13 @@ struct SendPlan: Hashable, Sendable {
         for size: VideoSize, _ frameRate: Double?, hint: VideoContentHint,
         _ configuration: VideoEncoderConfiguration, _ limit: VideoLimit
     ) {
-        let said = frameRate.flatMap { $0 > 0 ? $0 : nil }
-        let asked = [configuration.frameRate, limit.frameRate].compactMap { $0 }
+        let stated = frameRate.flatMap { $0 > 0 ? $0 : nil }
+        let requested = [configuration.frameRate, limit.frameRate].compactMap { $0 }
             .filter(\.isFinite).min()
-        self.frameRate = min(max(min(said ?? 30, asked ?? .infinity), 1), 120)
-        leavesOutFrames = asked.map { $0 < said ?? .infinity } ?? false
+        self.frameRate = min(max(min(stated ?? 30, requested ?? .infinity), 1), 120)
+        leavesOutFrames = requested.map { $0 < stated ?? .infinity } ?? false
         // If the source does not state its frame rate, the requested rate is the expected one.
-        if said == nil, let asked { self.frameRate = min(max(asked, 1), 120) }
+        if stated == nil, let requested { self.frameRate = min(max(requested, 1), 120) }
         self.size = Self.even(size.fitting(limit.size))
         bitRate = 0
         let wanted =

@@ -151,7 +151,7 @@ extension MediaEngine {
     /// Called when the last hold is released.
     func releaseAudio() async {
         await stopAudio()
-        await takeDownSinks(AudioMedia.self) { $0.isLocal }
+        await tearDownSinks(AudioMedia.self) { $0.isLocal }
     }
 
     func stopAudio() async {

@@ -15,7 +15,7 @@ extension MediaEngine {
     }
 
     /// Stops a source and disposes of it. Errors are posted as events.
-    func takeDown<Media>(_ host: SourceHost<Media>) async {
+    func tearDown<Media>(_ host: SourceHost<Media>) async {
         await stop(host)
         await tolerate(host, .dispose)
     }
@@ -25,7 +25,7 @@ extension MediaEngine {
     func stop<Media>(_ host: SourceHost<Media>) async {
         host.port.close()
         let track = host.port.receiver.flatMap { $0.isListening(to: host.port) ? $0 : nil }
-        track?.entrance.letGo()
+        track?.entrance.releaseHeldFrame()
         let timer = OneShotTimer(after: configuration.callTimeout / 2, on: clock.timeline) {
             track?.stopBlocking()
         }

@@ -78,7 +78,7 @@ extension MediaEngine {
         } catch {
             await dismiss(membership, session)
             if holds.isEmpty { stopHeartbeat() }
-            if session.wasTold { hub.post(.left(channel: request.channel)) }
+            if session.wasReported { hub.post(.left(channel: request.channel)) }
             throw error
         }
     }
@@ -201,8 +201,8 @@ extension MediaEngine {
             }
         }
         session?.end()
-        await takeDownSinks(VideoMedia.self) { !$0.isLocal }
-        await takeDownSinks(AudioMedia.self) { !$0.isLocal }
+        await tearDownSinks(VideoMedia.self) { !$0.isLocal }
+        await tearDownSinks(AudioMedia.self) { !$0.isLocal }
     }
 
     /// Called when the transport reports that the channel is gone.

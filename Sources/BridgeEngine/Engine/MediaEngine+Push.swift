@@ -104,7 +104,7 @@ extension MediaEngine {
         let final = await complete(unless: false, waiting: \.balance.waiting) {
             counts(of: slot.track, id, clock.clockTime())
         }
-        gone.tracks.add(id, final)
+        removed.tracks.add(id, final)
         slots[id] = nil
     }
 
@@ -126,7 +126,7 @@ extension MediaEngine {
         mainSlot.pushHost = nil
         pushes[.main] = nil
         mainTrack.entrance.forget(host.port, for: next?.port)
-        if mainSlot.host !== host { await takeDown(host) }
+        if mainSlot.host !== host { await tearDown(host) }
     }
 }
 

@@ -222,11 +222,11 @@ extension MediaEngine {
         let host = entry.host
         sinks[keyPath: Media.table][host.id] = nil
         Media.detach(entry, in: self)
-        await takeDown(host)
+        await tearDown(host)
         let counts = await complete(unless: host.isGivenUp, waiting: \.balance.waiting) {
             host.feed.counts(at: clock.clockTime())
         }
-        gone[keyPath: Media.departed].add(host.id, counts)
+        removed[keyPath: Media.departed].add(host.id, counts)
         updatePlayback()
     }
 
@@ -255,18 +255,18 @@ extension MediaEngine {
     }
 
     /// Stops sinks in parallel.
-    func takeDownSinks<Media: StreamedSink>(
+    func tearDownSinks<Media: StreamedSink>(
         _: Media.Type, where isMeant: (Media.Stream) -> Bool
     ) async {
         let hosts = sinks[keyPath: Media.table].values.filter { isMeant($0.stream) }.map(\.host)
         await withTaskGroup { group in
-            for host in hosts { group.addTask { await self.takeDown(host) } }
+            for host in hosts { group.addTask { await self.tearDown(host) } }
         }
         updatePlayback()
     }
 
     /// Renders the queued frames, stops a sink and disposes of it. Errors are posted as events.
-    private func takeDown<Media>(_ host: SinkHost<Media>) async {
+    private func tearDown<Media>(_ host: SinkHost<Media>) async {
         host.feed.close()
         await tolerate(host, .stop)
         await tolerate(host, .dispose)

@@ -85,7 +85,7 @@ extension MediaEngine {
         } catch {
             await sound
             await releaseAudio()
-            await takeDownSinks(VideoMedia.self) { $0.isLocal }
+            await tearDownSinks(VideoMedia.self) { $0.isLocal }
             hub.post(.localVideoState(.failed))
             throw error
         }
@@ -122,9 +122,9 @@ extension MediaEngine {
         // A push source that has not received a push yet.
         if let pushHost = mainSlot.pushHost {
             mainTrack.entrance.forget(pushHost.port, for: nil)
-            await takeDown(pushHost)
+            await tearDown(pushHost)
         }
-        await takeDownSinks(VideoMedia.self) { $0.isLocal }
+        await tearDownSinks(VideoMedia.self) { $0.isLocal }
         if configuration.hasVideo { post(.state(.stopped), of: mainSlot) }
         if membership == nil { stopHeartbeat() }
     }
@@ -134,7 +134,7 @@ extension MediaEngine {
         slot.endStall()
         slot.restarts.cancel()
         slot.host = nil
-        await takeDown(host)
+        await tearDown(host)
         // The frames that the source has delivered are still decoded and processed.
         await slot.track.settled(within: configuration.callTimeout)
         slot.track.listen(to: nil)

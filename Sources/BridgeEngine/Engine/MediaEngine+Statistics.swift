@@ -10,7 +10,7 @@ extension MediaEngine {
         if let finalStatistics { return finalStatistics }
         let now = clock.clockTime()
         var statistics = EngineStatistics()
-        statistics.gone = gone
+        statistics.removed = removed
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
         statistics.renderers = sinks.renderers.mapValues { $0.host.feed.counts(at: now) }
@@ -88,7 +88,7 @@ extension EngineStatistics {
             + audioSinks.values.map(\.waiting).reduce(0, +)
             + local.values.map(\.balance.waiting).reduce(0, +)
             + remote.values.flatMap(\.values).map(\.decoding.waiting).reduce(0, +)
-            + gone.remote.latest.values.map(\.decoding.waiting).reduce(0, +)
+            + removed.remote.latest.values.map(\.decoding.waiting).reduce(0, +)
             + (localAudio?.balance.waiting ?? 0) + outgoing.waiting + outgoingAudio.waiting
     }
 }

@@ -22,7 +22,7 @@ extension MediaEngine {
         } catch {
             // It may have taken over just before the deadline.
             if slot.track.entrance.forget(host.port, for: before) {
-                await takeDown(host)
+                await tearDown(host)
                 throw error
             }
         }
@@ -83,7 +83,7 @@ extension MediaEngine {
         if hadStalled { post(.resumed, of: slot) }
         if hadFailed { post(.state(.capturing), of: slot) }
         checkEnding(of: slot)
-        if old !== host { await takeDown(old) }
+        if old !== host { await tearDown(old) }
     }
 }
 
@@ -111,7 +111,7 @@ extension MediaEngine {
         _ host: SourceHost<Media>, in slot: SourceSlot<Media>, reopening: Bool
     ) async throws(EngineError) {
         let wasDown = slot.hasFailed
-        if reopening { await takeDown(host) } else { await stop(host) }
+        if reopening { await tearDown(host) } else { await stop(host) }
         slot.track.listen(to: host.port)
         (slot.hasEnded, slot.hasFailed) = (false, false)
         do throws(EngineError) {

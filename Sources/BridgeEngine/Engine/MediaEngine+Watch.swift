@@ -155,7 +155,7 @@ extension MediaEngine {
             case .ended:
                 slot.hasEnded = true
                 let id = slot.id
-                ControlTask.start { await self.tellEnd(of: id, Media.self) }
+                ControlTask.start { await self.reportEnd(of: id, Media.self) }
             case .failed(let error):
                 fail(host, in: slot, "\(host.typeName) failed", underlying: error)
             }
@@ -164,7 +164,7 @@ extension MediaEngine {
 
     /// Reports that a source has ended, once its sinks have rendered its last frame: a program may then stop a
     /// recording. A sink that hangs delays the report by the limit of a call.
-    private func tellEnd<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
+    private func reportEnd<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
         guard let slot = Media.slot(id, in: self) else { return }
         await slot.track.settled(within: configuration.callTimeout)
         let hosts = sinks[keyPath: Media.table].values.filter { $0.stream.isLocal }.map(\.host)

@@ -87,7 +87,7 @@ public actor MediaEngine {
     var lastStatistics = MediaTime.zero
     var lastJitter = MediaTime.zero
     /// The counts of removed objects.
-    var gone = EngineStatistics.Gone()
+    var removed = EngineStatistics.Removed()
     /// The last statistics of an engine that was shut down.
     var finalStatistics: EngineStatistics?
     var isShutDown = false
@@ -208,8 +208,8 @@ public actor MediaEngine {
         defer { leave() }
         if membership != nil { await leaveNow() }
         await release(.preview)
-        await takeDownSinks(VideoMedia.self) { _ in true }
-        await takeDownSinks(AudioMedia.self) { _ in true }
+        await tearDownSinks(VideoMedia.self) { _ in true }
+        await tearDownSinks(AudioMedia.self) { _ in true }
         let isStuck =
             sinks.renderers.values.contains { $0.host.isGivenUp }
             || sinks.audio.values.contains { $0.host.isGivenUp }

@@ -18,7 +18,7 @@ protocol StreamedSink: HostedSink {
 }
 
 typealias SinkCounts<ID: Hashable & Sendable> = WritableKeyPath<
-    EngineStatistics.Gone, Departed<ID, EngineStatistics.Sink>
+    EngineStatistics.Removed, Departed<ID, EngineStatistics.Sink>
 >
 
 /// The engine's renderers and audio sinks by id.

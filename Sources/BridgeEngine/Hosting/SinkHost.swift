@@ -101,8 +101,8 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 
     private func query() {
         guard request == nil else { return }
-        let asked = Media.query(sink)
-        wanted.withLock { $0 = asked }
+        let requested = Media.query(sink)
+        wanted.withLock { $0 = requested }
         lifecycle.trace.note(name, .query, .succeeded)
     }
 

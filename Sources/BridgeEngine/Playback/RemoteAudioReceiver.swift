@@ -29,13 +29,13 @@ final class RemoteAudioReceiver: Sendable {
         var lines: [UserID: Line] = [:]
         var muted: Set<UserID> = []
         var areAllMuted = false
-        var gone = Departed<UserID, EngineStatistics.RemoteAudio>()
+        var removed = Departed<UserID, EngineStatistics.RemoteAudio>()
 
         /// Removes a user's line unless its sinks wait for the user's return.
         mutating func prune(_ user: UserID) {
             guard let line = lines[user], line.stream.isIdle else { return }
             lines[user] = nil
-            if let counts = line.counts { gone.add(user, counts) }
+            if let counts = line.counts { removed.add(user, counts) }
         }
     }
     private let state = Mutex(State())
@@ -171,17 +171,17 @@ final class RemoteAudioReceiver: Sendable {
     var statistics:
         (
             present: [UserID: EngineStatistics.RemoteAudio],
-            gone: Departed<UserID, EngineStatistics.RemoteAudio>
+            removed: Departed<UserID, EngineStatistics.RemoteAudio>
         )
     {
-        let (lines, gone) = state.withLock { ($0.lines, $0.gone) }
+        let (lines, removed) = state.withLock { ($0.lines, $0.removed) }
         var present = lines.compactMapValues(\.counts)
         for user in present.keys {
             guard let played = mixer.statistics(of: user) else { continue }
             present[user]?.jitterBuffer = played.counts
             present[user]?.wait = played.wait.duration
         }
-        return (present, gone)
+        return (present, removed)
     }
 }
 

@@ -104,13 +104,13 @@ public struct EngineStatistics: Sendable {
     /// What the channel itself counts, by user; `nil` outside a channel.
     public var channel: ChannelStatistics?
     /// The counts of removed objects and of users that have left.
-    package var gone = Gone()
+    package var removed = Removed()
 
     /// Creates statistics with all counts zero.
     package init() {}
 
     /// Counts of objects that no longer exist.
-    package struct Gone: Sendable {
+    package struct Removed: Sendable {
         /// Custom tracks that were destroyed.
         package var tracks = Departed<TrackID, Track>()
         /// Renderers that were removed.
@@ -133,7 +133,7 @@ public struct EngineStatistics: Sendable {
 
     /// The sum over all current and removed renderers.
     public var allRenderers: FrameBalance {
-        renderers.values.reduce(gone.renderers.balance) { $0 + $1.balance }
+        renderers.values.reduce(removed.renderers.balance) { $0 + $1.balance }
     }
 }
 
@@ -286,8 +286,8 @@ extension EngineStatistics: CustomStringConvertible {
             .map { "audio of user \($0.key): \($0.value.received) frames" }
         if outgoing.offered > 0 { lines.append("to the channel: \(outgoing)") }
         if outgoingAudio.offered > 0 { lines.append("audio to the channel: \(outgoingAudio)") }
-        if gone.renderers.balance.offered > 0 {
-            lines.append("removed renderers: \(gone.renderers.balance)")
+        if removed.renderers.balance.offered > 0 {
+            lines.append("removed renderers: \(removed.renderers.balance)")
         }
         return lines.isEmpty ? "nothing yet" : lines.joined(separator: "\n")
     }

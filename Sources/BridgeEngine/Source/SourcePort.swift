@@ -159,7 +159,7 @@ extension SourceReceiver {
     /// Unblocks the source's thread: a held frame is released, and frames that find a sink's queue
     /// full are dropped.
     func stopBlocking() {
-        entrance.letGo()
+        entrance.releaseHeldFrame()
         setMayBlock(false)
     }
 }

@@ -47,7 +47,7 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
             return state.active
         }
         lastArrival.store(clock.now.nanoseconds, ordering: .relaxed)
-        if before !== port { letGo() }
+        if before !== port { releaseHeldFrame() }
     }
 
     /// Sets the source that becomes active with its first frame.
@@ -78,7 +78,7 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
     }
 
     /// Releases a frame that is held until it is due, so that its source can stop.
-    func letGo() { pacer.release() }
+    func releaseHeldFrame() { pacer.release() }
 
     /// The time of the last frame; `nil` while a frame is held until it is due, because it is not
     /// late.
@@ -137,7 +137,7 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
             admitted.add(1, ordering: .relaxed)
             if isNew {
                 // A frame of the previous source that is still held is obsolete.
-                letGo()
+                releaseHeldFrame()
                 takingOver()
             }
             if slows { slowing() }

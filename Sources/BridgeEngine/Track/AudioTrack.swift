@@ -110,7 +110,7 @@ extension AudioTrack: SourceReceiver {
                 return (state.continuity.feed(frame), state.isFirst)
             }
             guard let (result, isFirst) = fed else { return .dropped(.notStarted) }
-            if let correction = result.correction { tell(correction) }
+            if let correction = result.correction { notify(correction) }
             for frame in result.frames { handOn(frame) }
             if isFirst { events.post(.firstLocalAudio(frame.format)) }
             // No frames are left if all samples were delivered before.
@@ -127,7 +127,7 @@ extension AudioTrack: SourceReceiver {
     }
 
     /// Posts at most one event per second; the statistics count all corrections.
-    private func tell(_ correction: AudioContinuity.Correction) {
+    private func notify(_ correction: AudioContinuity.Correction) {
         let now = clock.clockTime()
         let isDue = state.withLock { state in
             if let last = state.lastEvent, now - last < MediaTime(seconds: 1) { return false }

@@ -55,11 +55,11 @@ extension LocalTrack: DecodedTrack {
             processing.hasProcessors || reaches.contains { $0.needsPicture }
         carriedUnits.note()
         if references == .none {
-            state.withLock { $0.hasAskedForKeyFrame = false }
+            state.withLock { $0.hasRequestedKeyFrame = false }
         } else if reaches.contains(where: \.needsKeyFrame) {
             requestKeyFrame()
         }
-        if reaches.contains(where: \.isOutOfOrder) { tellReordering() }
+        if reaches.contains(where: \.isOutOfOrder) { reportReordering() }
         let isKnown = unit.size != nil || !needsPicture
         if isFirst {
             if isKnown {
@@ -81,8 +81,8 @@ extension LocalTrack: DecodedTrack {
     /// Asks the source and the program for a key frame, once until the key frame arrives.
     func requestKeyFrame() {
         let isNew = state.withLock { state in
-            defer { state.hasAskedForKeyFrame = true }
-            return !state.hasAskedForKeyFrame
+            defer { state.hasRequestedKeyFrame = true }
+            return !state.hasRequestedKeyFrame
         }
         guard isNew else { return }
         events.post(.keyFrameNeeded(id))
@@ -90,10 +90,10 @@ extension LocalTrack: DecodedTrack {
     }
 
     /// Warns, once for each source, that units are not sent unchanged.
-    private func tellReordering() {
+    private func reportReordering() {
         let isNew = state.withLock { state in
-            defer { state.hasToldReordering = true }
-            return !state.hasToldReordering
+            defer { state.hasReportedReordering = true }
+            return !state.hasReportedReordering
         }
         guard isNew else { return }
         events.post(
@@ -106,7 +106,7 @@ extension LocalTrack: DecodedTrack {
     /// Units of another source or pictures follow: units that refer to earlier units are useless.
     func endUnits() {
         decoder.end()
-        state.withLock { $0.hasToldReordering = false }
+        state.withLock { $0.hasReportedReordering = false }
         [local, outgoing].forEach { $0.endUnits() }
     }
 

@@ -27,9 +27,9 @@ final class LocalTrack: Sendable {
         /// The receivers' reference chain of the source's units.
         var chain = ReferenceChain()
         /// Whether a key frame was asked for since the last one.
-        var hasAskedForKeyFrame = false
-        var hasToldReordering = false
-        var hasToldSlowness = false
+        var hasRequestedKeyFrame = false
+        var hasReportedReordering = false
+        var hasReportedSlowness = false
         /// Whether the next decoded picture is the first of a source.
         var announcesPicture = false
         /// Whether a source has ended and no frame has arrived since.
@@ -37,7 +37,7 @@ final class LocalTrack: Sendable {
 
         mutating func forgetUnits() {
             (carriesUnits, lastUnit, lastPicture, announcesPicture) = (false, nil, nil, false)
-            (chain, hasAskedForKeyFrame) = (ReferenceChain(), false)
+            (chain, hasRequestedKeyFrame) = (ReferenceChain(), false)
         }
     }
     let state = Mutex(State())
@@ -100,7 +100,7 @@ final class LocalTrack: Sendable {
         entrance.listen(to: port)
         state.withLock { state in
             state.isFirst = true
-            state.hasToldSlowness = false
+            state.hasReportedSlowness = false
             state.forgetUnits()
         }
         endUnits()
@@ -162,11 +162,11 @@ extension LocalTrack: SourceReceiver {
         let (stamp, isUnit) = (stamp(of: item, from: port), item.isUnit)
         let (last, interval) = state.withLock { ($0.timeline.last, $0.timeline.interval) }
         let admission = entrance.admit(
-            stamp, from: port, after: last, interval: interval, slowing: tellSlowness
+            stamp, from: port, after: last, interval: interval, slowing: reportSlowness
         ) {
             state.withLock {
                 $0.forgetUnits()
-                $0.hasToldSlowness = false
+                $0.hasReportedSlowness = false
             }
             endUnits()
             onSource(.tookOver(port))
@@ -184,10 +184,10 @@ extension LocalTrack: SourceReceiver {
     }
 
     /// Warns, once for each source, that its frames are shown later than their timestamps say.
-    private func tellSlowness() {
+    private func reportSlowness() {
         let isNew = state.withLock { state in
-            defer { state.hasToldSlowness = true }
-            return !state.hasToldSlowness
+            defer { state.hasReportedSlowness = true }
+            return !state.hasReportedSlowness
         }
         guard isNew else { return }
         events.post(

@@ -14,7 +14,7 @@ final class TrackDecoder: Sendable {
         var decoder: (any VideoDecoder)?
         var codec: VideoCodec?
         /// No decoder could be created: reported once, and not retried before the next ``end()``.
-        var isHopeless = false
+        var hasGivenUp = false
         /// The reference chains of the units that were queued, and of the units that were decoded.
         var entered = ReferenceChain()
         var decoded = ReferenceChain()
@@ -59,7 +59,7 @@ final class TrackDecoder: Sendable {
         let references = unit.references
         let (isNew, refusal, tells) = state.withLock { state -> (Bool, DropCause?, Bool) in
             defer { state.isWanted = true }
-            if state.isHopeless { return (false, .undecodable, false) }
+            if state.hasGivenUp { return (false, .undecodable, false) }
             guard state.entered.admits(references) else {
                 return (!state.isWanted, .needsKeyFrame, state.entered.lose())
             }
@@ -82,7 +82,7 @@ final class TrackDecoder: Sendable {
     func end() {
         let wasThere = state.withLock { state in
             let wasThere = state.isWanted || state.decoder != nil
-            (state.isWanted, state.isHopeless, state.entered) = (false, false, ReferenceChain())
+            (state.isWanted, state.hasGivenUp, state.entered) = (false, false, ReferenceChain())
             return wasThere
         }
         guard wasThere else { return }
@@ -136,7 +136,7 @@ final class TrackDecoder: Sendable {
             return (state.decoder, isFit, state.decoded.admits(references))
         }
         guard isAdmitted else { return lose(.needsKeyFrame) }
-        guard !state.withLock({ $0.isHopeless }) else { return drops.note(.undecodable) }
+        guard !state.withLock({ $0.hasGivenUp }) else { return drops.note(.undecodable) }
         if let present, isFit { return give(unit, to: present) }
         // The pictures of the previous codec are delivered before those of the next one.
         present?.drain()
@@ -146,7 +146,7 @@ final class TrackDecoder: Sendable {
             state.withLock { ($0.decoder, $0.codec) = (decoder, unit.codec) }
             give(unit, to: decoder)
         } catch {
-            state.withLock { $0.isHopeless = true }
+            state.withLock { $0.hasGivenUp = true }
             drops.note(.undecodable)
             output.sourceDidFail(error)
         }

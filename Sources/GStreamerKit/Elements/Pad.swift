@@ -54,8 +54,8 @@ package final class Pad: @unchecked Sendable {
         guard let taken = gst_pad_query_caps(pointer, nil).map({ Caps(adopting: $0) }),
             let raw = try? Caps("video/x-raw(ANY)")
         else { return false }
-        let asked = taken.intersection(raw)
-        return !asked.isEmpty && asked.hasOnly("format", of: formats)
+        let requested = taken.intersection(raw)
+        return !requested.isEmpty && requested.hasOnly("format", of: formats)
     }
 
     /// Whether a sticky event of this type has passed this pad.

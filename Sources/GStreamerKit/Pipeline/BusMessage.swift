@@ -131,7 +131,7 @@ package struct MissedLink: Sendable {
         let types = Set(element?.sourcePads.map(\.mediaType) ?? []).subtracting([""]).sorted()
         var error = warning
         error.message =
-            "\(giver) has no stream for \"\(receiver)\"\(sibling?.wish ?? "")"
+            "\(giver) has no stream for \"\(receiver)\"\(sibling?.acceptedTypes ?? "")"
             + (types.isEmpty ? "" : ": it produces \(types.joined(separator: ", "))")
         error.debug = "\(warning.message) \(warning.debug ?? "")"
         error.advice =
@@ -163,7 +163,7 @@ extension Element {
 
     /// A phrase about the caps of an appsink or a capsfilter that restricts them:
     /// `, which accepts audio/x-raw`.
-    fileprivate var wish: String? {
+    fileprivate var acceptedTypes: String? {
         let caps =
             factoryName == "capsfilter"
             ? string("caps").flatMap { try? Caps($0) } : AppSink(self)?.ownCaps

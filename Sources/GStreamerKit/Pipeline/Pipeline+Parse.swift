@@ -119,8 +119,8 @@ extension Pipeline {
             failure.advice = "filesrc location=\(path) ! decodebin"
         }
         if !critical.isEmpty {
-            let said = critical.joined(separator: "; ")
-            failure.debug = failure.debug.map { "\($0); \(said)" } ?? said
+            let stated = critical.joined(separator: "; ")
+            failure.debug = failure.debug.map { "\($0); \(stated)" } ?? stated
         }
         failure.message = failure.message.trimmingSuffix(".\n ") + ", in: \(text.onOneLine)"
         return failure

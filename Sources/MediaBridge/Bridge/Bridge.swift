@@ -71,7 +71,7 @@ public final class Bridge: Sendable {
             pipeline.onMessage { [run] message in
                 // A missed link is reported as the failure of its stream.
                 if case .warning(let warning) = message, !warning.isMissedLink {
-                    run.tell(.warned(warning))
+                    run.notify(.warned(warning))
                 }
             }
         }

@@ -63,10 +63,10 @@ extension BridgePlan {
         guard capture.isUnnamed, name == Self.defaultCapture,
             capture.branches[0].sink.offeredCaps?.isSound == true
         else { return name }
-        let isAskedFor = outputs.contains { output in
+        let isRequested = outputs.contains { output in
             PipelineText(output.text).mentions(of: ["appsrc"]).contains { $0.name == name }
         }
-        return isAskedFor ? name : BridgedText.audioBranch
+        return isRequested ? name : BridgedText.audioBranch
     }
 
     /// Returns the media types of the streams, as far as their strings determine them. Streams that are decoded

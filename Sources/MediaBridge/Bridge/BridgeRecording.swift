@@ -7,7 +7,8 @@ extension BridgePlan {
     /// Whether a recording names the codec of a stream, which must then exist.
     func requires(_ kind: MediaKind) -> Bool {
         recordings.contains {
-            (kind == .video ? $0.configuration.video?.asked : $0.configuration.audio?.asked) != nil
+            (kind == .video ? $0.configuration.video?.requested : $0.configuration.audio?.requested)
+                != nil
         }
     }
 }
@@ -23,7 +24,8 @@ struct BridgeRecording: Sendable {
     /// - Parameter names: Names of the captures' streams.
     init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
         var configuration = recording.configuration
-        if RecordingContainer.isOfSound(path: recording.path), configuration.video?.asked == nil {
+        if RecordingContainer.isOfSound(path: recording.path), configuration.video?.requested == nil
+        {
             configuration.video = nil
         }
         if !names.contains(BridgedText.defaultBranch),
@@ -40,13 +42,14 @@ struct BridgeRecording: Sendable {
             $0.value == .video ? configuration.video != nil : configuration.audio != nil
         }
         for kind in MediaKind.allCases where !streams.values.contains(kind) {
-            let asked = kind == .video ? configuration.video?.asked : configuration.audio?.asked
+            let requested =
+                kind == .video ? configuration.video?.requested : configuration.audio?.requested
             // A codec is named although there is no such stream.
-            if let asked {
+            if let requested {
                 throw PipelineError(
                     .wrongEnds,
                     message: "the recording \"\(recording.path)\" needs a stream "
-                        + "\"\(kind.rawValue)\" (codec \(asked)), but the captures have only "
+                        + "\"\(kind.rawValue)\" (codec \(requested)), but the captures have only "
                         + names.joined(separator: ", "),
                     advice: "name its appsink: appsink name=\(kind.rawValue); or select no codec")
             }

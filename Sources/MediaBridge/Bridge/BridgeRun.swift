@@ -75,7 +75,7 @@ final class BridgeRun: Sendable {
         for failure in earlier { listener(.failed(failure)) }
     }
 
-    func tell(_ event: BridgeEvent) {
+    func notify(_ event: BridgeEvent) {
         for listener in state.withLock({ $0.listeners }) { listener(event) }
     }
 
@@ -98,7 +98,7 @@ final class BridgeRun: Sendable {
             }
             return !isKnown
         }
-        if isNews { tell(.failed(named)) }
+        if isNews { notify(.failed(named)) }
     }
 
     /// Notes that a stream never came: a failure, unless the capture may lack the stream.
@@ -112,7 +112,7 @@ final class BridgeRun: Sendable {
 
     /// Reports an error that loses nothing, unless it is a failure that was reported already.
     func warn(_ error: PipelineError) {
-        if !state.withLock({ $0.posted.contains(error) }) { tell(.warned(error)) }
+        if !state.withLock({ $0.posted.contains(error) }) { notify(.warned(error)) }
     }
 
     func streamEnded() {

@@ -44,7 +44,7 @@ final class BridgeStallWatch: Sendable {
         if isNew, !bridge.restarts.contains(where: \.isDown),
             let stall = bridge.stall(after: Self.stallTimeout)
         {
-            bridge.run.tell(.stalled(stall))
+            bridge.run.notify(.stalled(stall))
         }
         // An output of a live capture may stall while everything else continues, because its oldest
         // frames are evicted and the capture goes on.
@@ -57,7 +57,9 @@ final class BridgeStallWatch: Sendable {
             state.outputs[output.name, default: StallWatch()]
                 .look(count: moved, isWaiting: hasWaiting)
         }
-        if change == .stalled { bridge.run.tell(.stalled(output.stall(after: Self.stallTimeout))) }
+        if change == .stalled {
+            bridge.run.notify(.stalled(output.stall(after: Self.stallTimeout)))
+        }
     }
 }
 

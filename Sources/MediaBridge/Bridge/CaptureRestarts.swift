@@ -58,7 +58,7 @@ final class CaptureRestarts: Sendable {
             defer { state.isAwaited = false }
             return state.isAwaited
         }
-        if isFirst { run.tell(.resumed(capture: name, after: time.duration)) }
+        if isFirst { run.notify(.resumed(capture: name, after: time.duration)) }
     }
 
     /// Takes over the end of a stream. Once all streams of the capture have ended, it is started
@@ -183,7 +183,7 @@ final class CaptureRestarts: Sendable {
     private func restart(because first: PipelineError) async {
         var reason = first
         while true {
-            await takeDown()
+            await tearDown()
             let (now, samples) = (MediaTime(SharedClock.now), capture.arrivedSamples)
             guard samples > 0 || isAbsence(reason) else {
                 return run.fail(reason, of: .capture(name))
@@ -194,7 +194,7 @@ final class CaptureRestarts: Sendable {
                 })
             else { return run.fail(reason, of: .capture(name)) }
             let (attempt, delay) = (next.number, max(next.delay, reason.retryAfter ?? .zero))
-            run.tell(
+            run.notify(
                 samples == 0
                     ? .waiting(capture: name, delay: delay, because: reason)
                     : .restarting(capture: name, attempt: attempt, delay: delay, because: reason))
@@ -207,7 +207,7 @@ final class CaptureRestarts: Sendable {
     }
 
     /// Delivers what waits, and stops the capture.
-    private func takeDown() async {
+    private func tearDown() async {
         for branch in capture.branches { await branch.suspend() }
         do throws(PipelineError) {
             try await capture.leave()
@@ -220,7 +220,7 @@ final class CaptureRestarts: Sendable {
             state.pending = nil
             state.attempts.begin(at: MediaTime(SharedClock.now), delivered: capture.arrivedSamples)
         }
-        capture.prepareToGoOn()
+        capture.prepareToResume()
         try await capture.pipeline.setState(.playing)
         capture.isUp = true
         return state.withLock { state in

@@ -47,7 +47,7 @@ final class Capture: Sendable {
     /// Marks the capture as ended.
     ///
     /// - Returns: Whether it was up. Only one caller gets `true`.
-    func takeDown() -> Bool {
+    func markEnded() -> Bool {
         course.withLock { course in
             defer { course.isUp = false }
             return course.isUp
@@ -171,14 +171,14 @@ final class Capture: Sendable {
 
     /// Resets the state for another run, whose times and counts continue those of the last. The
     /// pipeline must be at NULL.
-    func prepareToGoOn() {
+    func prepareToResume() {
         pipeline.forgetOutcome()
         ending.reset()
         course.withLock { $0 = Course() }
         // The times of a connection begin again.
         let now = MediaTime(SharedClock.now) - MediaTime(timing.withLock { $0.baseTime })
         times.restart(at: isLive == false ? now : nil)
-        branches.forEach { $0.goOn() }
+        branches.forEach { $0.resumeDelivery() }
         pipeline.useSharedClock(baseTime: timing.withLock { $0.baseTime })
         endUnfed()
     }
@@ -322,7 +322,7 @@ extension Capture {
     func finish(
         hasEnded: Bool, isHurried: @escaping @Sendable () -> Bool = { false }
     ) async -> PipelineError? {
-        let sinks = takeDown() ? ownSinks : []
+        let sinks = markEnded() ? ownSinks : []
         guard !sinks.isEmpty else { return nil }
         defer { course.withLock { $0.hasToShow = arrivedSamples > 0 } }
         if hasEnded {

@@ -11,7 +11,7 @@ final class CaptureBranch: Sendable {
     private let isDrainScheduled = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let lost = Mutex<PipelineError?>(nil)
-    private let isEndTold = Atomic<Bool>(false)
+    private let isEndReported = Atomic<Bool>(false)
     /// Whether the capture may have no such stream.
     let isOptional: Bool
     /// Incremented by each reset, so that the end of one run is not reported in the next.
@@ -25,7 +25,7 @@ final class CaptureBranch: Sendable {
     /// Whether the string itself limits the appsink's queue.
     private let isLimited: Bool
     /// Tags of the stream that no receiver has got yet.
-    private let untoldTags = Mutex<[Tags]>([])
+    private let pendingTags = Mutex<[Tags]>([])
 
     enum Mode: Sendable {
         case idle
@@ -64,10 +64,10 @@ final class CaptureBranch: Sendable {
     /// Delivers samples to `receiver` as they arrive, and the end of the stream if it has come
     /// already.
     func push(to receiver: any CaptureReceiver) {
-        tellTags(receiver)
+        reportTags(receiver)
         enter(.push(receiver))
-        tellTags(receiver)
-        if hasEnded.load(ordering: .acquiring) { tellEnd(receiver) }
+        reportTags(receiver)
+        if hasEnded.load(ordering: .acquiring) { reportEnd(receiver) }
     }
 
     /// Stops delivery and releases the receiver.
@@ -105,7 +105,7 @@ final class CaptureBranch: Sendable {
     /// Resets counts and state of an earlier run.
     func reset() {
         translation.reset()
-        untoldTags.withLock { $0 = [] }
+        pendingTags.withLock { $0 = [] }
         beginRun()
     }
 
@@ -113,7 +113,7 @@ final class CaptureBranch: Sendable {
         run.add(1, ordering: .releasing)
         lost.withLock { $0 = nil }
         hasEnded.store(false, ordering: .releasing)
-        isEndTold.store(false, ordering: .releasing)
+        isEndReported.store(false, ordering: .releasing)
     }
 
     /// Blocks until the receiver has taken the sample that is being delivered, and with it the work
@@ -136,7 +136,7 @@ final class CaptureBranch: Sendable {
     }
 
     /// Delivers samples again after ``suspend()``, in a run whose counts continue those of the last.
-    func goOn() {
+    func resumeDelivery() {
         guard case .suspended(let receiver) = mode.withLock({ $0 }) else { return }
         translation.orientation.reset()
         beginRun()
@@ -243,14 +243,14 @@ final class CaptureBranch: Sendable {
         switch mode.withLock({ $0 }) {
         case .idle, .discard, .suspended, .hold: break
         case .pull(let onArrival): onArrival()
-        case .push(let receiver): tellEnd(receiver)
+        case .push(let receiver): reportEnd(receiver)
         }
     }
 
     /// Reports the end to the receiver, once per run: the end may come while a receiver is being
     /// connected.
-    private func tellEnd(_ receiver: any CaptureReceiver) {
-        guard !isEndTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    private func reportEnd(_ receiver: any CaptureReceiver) {
+        guard !isEndReported.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let run = self.run.load(ordering: .acquiring)
         enqueue { [self] in
             guard run == self.run.load(ordering: .acquiring) else { return }
@@ -277,15 +277,15 @@ final class CaptureBranch: Sendable {
         // The frames were rotated already and would be rotated once more.
         let isTurned = tags["image-orientation"] != nil && sink.isTurnedByTag
         guard let tags = isTurned ? tags.removing(["image-orientation"]) : tags else { return }
-        untoldTags.withLock { $0.append(tags) }
+        pendingTags.withLock { $0.append(tags) }
         guard case .push(let receiver) = mode.withLock({ $0 }) else { return }
-        guard translation.isLive else { return tellTags(receiver) }
-        afterDelivery { [self] in tellTags(receiver) }
+        guard translation.isLive else { return reportTags(receiver) }
+        afterDelivery { [self] in reportTags(receiver) }
     }
 
     /// Delivers the waiting tags in order, under the lock: the receiver must not block.
-    private func tellTags(_ receiver: any CaptureReceiver) {
-        untoldTags.withLock { tags in
+    private func reportTags(_ receiver: any CaptureReceiver) {
+        pendingTags.withLock { tags in
             tags.forEach { receiver.receive($0) }
             tags = []
         }

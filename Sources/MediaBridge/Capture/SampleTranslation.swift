@@ -305,26 +305,26 @@ final class StreamOrientation: Sendable {
     }
     private let changes = Mutex<[Change]>([])
     /// Whether there are any changes; read for every frame.
-    private let isTold = Atomic<Bool>(false)
+    private let isReported = Atomic<Bool>(false)
 
     func reset() {
         changes.withLock { $0 = [] }
-        isTold.store(false, ordering: .releasing)
+        isReported.store(false, ordering: .releasing)
     }
 
     /// Sets the rotation of the frames from `index` on.
     func change(to rotation: VideoRotation, from index: Int) {
-        guard rotation != .none || isTold.load(ordering: .acquiring) else { return }
+        guard rotation != .none || isReported.load(ordering: .acquiring) else { return }
         changes.withLock { changes in
             guard changes.last?.rotation != rotation else { return }
             changes.append(Change(rotation: rotation, index: index))
         }
-        isTold.store(true, ordering: .releasing)
+        isReported.store(true, ordering: .releasing)
     }
 
     /// Returns the rotation of a frame. Called in the order of the frames.
     func rotation(of index: Int) -> VideoRotation {
-        guard isTold.load(ordering: .acquiring) else { return .none }
+        guard isReported.load(ordering: .acquiring) else { return .none }
         return changes.withLock { changes in
             while changes.count > 1, changes[1].index <= index { changes.removeFirst() }
             guard let first = changes.first, first.index <= index else { return .none }

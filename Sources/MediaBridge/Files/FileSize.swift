@@ -55,7 +55,7 @@ package enum FileSize {
 
     /// A problem with a file that should have been written.
     enum Problem: String {
-        case gone = "does not exist"
+        case missing = "does not exist"
         case empty = "is empty"
     }
 
@@ -65,7 +65,7 @@ package enum FileSize {
     ///   such as a pipe or a device.
     static func missing(_ path: String) -> Problem? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return .gone }
+        guard stat(path, &status) == 0 else { return .missing }
         return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 ? .empty : nil
     }
 }

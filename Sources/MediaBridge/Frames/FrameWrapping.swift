@@ -103,13 +103,13 @@ final class WrappedMemory: Sendable {
     /// Releases the memory when the buffer is gone. The caller retains this object, not the memory.
     func giveBack() {
         if isOfProgram {
-            Self.queue.async { self.letGo() }
+            Self.queue.async { self.releaseOwner() }
         } else {
-            letGo()
+            releaseOwner()
         }
     }
 
-    private func letGo() {
+    private func releaseOwner() {
         _ = storage.exchange(nil)
     }
 

@@ -75,7 +75,8 @@ extension MediaSample {
         let wrapped = try frame.wrapped()
         let caps = wrapped.caps
         self.init(
-            wrapped.buffer.retained(), caps: caps, audioLayout: try AudioFrameLayout.of(frame.format),
+            wrapped.buffer.retained(), caps: caps,
+            audioLayout: try AudioFrameLayout.of(frame.format),
             runningTime: frame.runningTime, liveTiming: frame.liveTiming)
     }
 }

@@ -37,7 +37,7 @@ final class OutputBranch: Sendable {
 
         /// Whether the stream continues with these caps, which omit the size that earlier caps stated:
         /// only the key units of a program state their size.
-        func goesOn(with caps: Caps) -> Bool {
+        func keepsFormat(of caps: Caps) -> Bool {
             guard let given, caps.isEncodedPictures, caps.mediaType == given.mediaType else {
                 return false
             }
@@ -269,9 +269,9 @@ final class OutputBranch: Sendable {
     ///   - isHeader: Whether it is a header, which is not counted.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,
-        live: LiveTiming?, evicts wish: Bool? = nil, isHeader: Bool = false
+        live: LiveTiming?, evicts explicit: Bool? = nil, isHeader: Bool = false
     ) -> FrameDisposition {
-        let evicts = evicts(wish ?? (live != nil))
+        let evicts = evicts(explicit ?? (live != nil))
         if !evicts, !gate.hasRoomByCount, !gate.waitOnThread(level: { source.level }) {
             return refuse(.closed)
         }
@@ -319,7 +319,7 @@ final class OutputBranch: Sendable {
             if let last = stream.last, MediaTime(due) < last, caps.isRaw {
                 return refuse(.backwards)
             }
-            if stream.inputIdentity != caps.identity, !stream.goesOn(with: caps) {
+            if stream.inputIdentity != caps.identity, !stream.keepsFormat(of: caps) {
                 guard choose(&stream, for: caps) else { return refuse(.badFormat) }
             }
             var fitted: Buffer?

@@ -177,13 +177,14 @@ final class FormatRefusals: Sendable {
     ///
     /// - Parameter isFirst: Whether no buffer was taken before.
     func refused(at time: MediaTime?, isFirst: Bool) {
-        let told = state.withLock { state -> (@Sendable (PipelineError) -> Void, PipelineError)? in
-            let goesOn = state.since.flatMap { since in time.map { $0 - since >= Self.longestRow } }
+        let reported = state.withLock {
+            state -> (@Sendable (PipelineError) -> Void, PipelineError)? in
+            let lasts = state.since.flatMap { since in time.map { $0 - since >= Self.longestRow } }
             if state.since == nil { state.since = time }
-            guard isFirst || goesOn == true, let reason = state.reason else { return nil }
+            guard isFirst || lasts == true, let reason = state.reason else { return nil }
             return state.onEnd.take().map { ($0, reason) }
         }
         isRow.store(true, ordering: .relaxed)
-        if let (tell, reason) = told { tell(reason) }
+        if let (notify, reason) = reported { notify(reason) }
     }
 }

@@ -169,11 +169,11 @@ final class PipelineDecoder: VideoDecoder {
         pictures.ended()
         guard close() else { return }
         control.async { [self] in
-            let isHopeless = state.withLock { state in
+            let givesUp = state.withLock { state in
                 state.errors += 1
                 return pictures.count == 0 && state.errors > Self.errorsBeforeAPicture
             }
-            if isHopeless { giveUp(error) } else { restart() }
+            if givesUp { giveUp(error) } else { restart() }
         }
     }
 

@@ -83,7 +83,7 @@ final class CaptureRuns: Sendable {
                 return false
             }
             // A run that failed, or was never stopped, is still up.
-            letGo(besides: others)
+            release(besides: others)
             // Errors of a run that has no reader any more are ignored.
             _ = capture.finishAndWait(hasEnded: branch.isEnded)
             pipeline.forgetOutcome()
@@ -123,7 +123,7 @@ final class CaptureRuns: Sendable {
                 return (state.running, state.open)
             }
             guard others.0.isEmpty else { return branch.discard() }
-            letGo(besides: [])
+            release(besides: [])
             let isOpen = rest == .null && !others.1.isEmpty
             let problem = capture.finishAndWait(hasEnded: branch.isEnded)
             try capture.leaveAndWait(to: isOpen ? .ready : rest)
@@ -139,7 +139,7 @@ final class CaptureRuns: Sendable {
         }
         guard isLast else { return branch.discard() }
         let hasEnded = branch.isEnded
-        letGo(besides: [])
+        release(besides: [])
         guard capture.needsEnding else { return pipeline.requestState(.null) }
         finishAndStop(hasEnded: hasEnded)
     }
@@ -159,7 +159,7 @@ final class CaptureRuns: Sendable {
 
     /// Discards the samples of all other branches, so that none waits for a reader that has not
     /// begun.
-    private func letGo(besides names: Set<String>) {
+    private func release(besides names: Set<String>) {
         for branch in capture.branches where !names.contains(branch.name) { branch.discard() }
     }
 

@@ -17,7 +17,7 @@ final class SourceDelivery: CaptureReceiver {
         case video(any VideoFrameConsumer)
         case audio(any AudioFrameConsumer)
 
-        func tell(_ ending: Ending) {
+        func notify(_ ending: Ending) {
             switch (self, ending) {
             case (.video(let consumer), .success): consumer.sourceDidEnd()
             case (.audio(let consumer), .success): consumer.sourceDidEnd()
@@ -78,7 +78,7 @@ final class SourceDelivery: CaptureReceiver {
     /// Marks the run as started: its end is reported from here on.
     func started() {
         state.withLock { if $0.phase == .starting { $0.phase = .running } }
-        tellEnding()
+        reportEnding()
     }
 
     /// Ends the run without a report to the consumer.
@@ -96,7 +96,7 @@ final class SourceDelivery: CaptureReceiver {
             guard state.phase != .idle, state.ending == nil else { return }
             state.ending = ending
         }
-        tellEnding()
+        reportEnding()
     }
 
     // MARK: CaptureReceiver
@@ -173,7 +173,7 @@ final class SourceDelivery: CaptureReceiver {
             state.isBusy = false
             return state.ending != nil
         }
-        if isOver { tellEnding() }
+        if isOver { reportEnding() }
     }
 
     func branchEnded(losing loss: PipelineError?) {
@@ -181,7 +181,7 @@ final class SourceDelivery: CaptureReceiver {
     }
 
     /// Reports the ending, unless the consumer is taking a frame: ``leave()`` reports it then.
-    private func tellEnding() {
+    private func reportEnding() {
         queue.async { [self] in
             let ended = state.withLock { state -> (Consumer, Ending)? in
                 guard state.phase == .running, !state.isBusy, let ending = state.ending,
@@ -190,7 +190,7 @@ final class SourceDelivery: CaptureReceiver {
                 state.phase = .idle
                 return (consumer, ending)
             }
-            if let (consumer, ending) = ended { consumer.tell(ending) }
+            if let (consumer, ending) = ended { consumer.notify(ending) }
         }
     }
 }

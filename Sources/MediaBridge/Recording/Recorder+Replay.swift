@@ -64,7 +64,7 @@ extension Recorder {
             names: RecordingNames(path, isNumbered: false), container: writer.container,
             kinds: writer.kinds, limits: limits, timeline: timeline,
             queue: SerialQueue(label: "mediabridge.replay"), clock: clock,
-            progress: RecordingProgress(), tell: { _ in })
+            progress: RecordingProgress(), notify: { _ in })
         replayWriter.queue.async { replayWriter.write(content) }
         return try await replayWriter.files()
     }

@@ -174,7 +174,7 @@ final class RecorderListeners: Sendable {
         return id
     }
 
-    func tell(_ event: RecorderEvent) {
+    func notify(_ event: RecorderEvent) {
         let listeners = state.withLock { state in
             if case .finished = event { state.last = event }
             return Array(state.listeners.values)

@@ -82,7 +82,7 @@ public final class Recorder: Sendable {
         }
         var configuration = configuration
         // The default, which a file of sound does not have.
-        if RecordingContainer.isOfSound(path: path), configuration.video?.asked == nil {
+        if RecordingContainer.isOfSound(path: path), configuration.video?.requested == nil {
             configuration.video = nil
             configuration.audio = configuration.audio ?? AudioEncoding()
         }
@@ -135,7 +135,7 @@ public final class Recorder: Sendable {
                 whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
                 isDurable: configuration.isDurable),
             timeline: timeline, queue: queue, clock: clock, progress: progress,
-            tell: { listeners.tell($0) })
+            notify: { listeners.notify($0) })
         if let path = configuration.frameLog {
             writer.frameLog = try FrameLog(path, timeline: timeline) { kind in
                 var dropped = progress.update { $0.drops[kind, default: DropCounts()] }
@@ -156,7 +156,7 @@ public final class Recorder: Sendable {
         self.progressState = progress
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox, clock: clock) {
-            listeners.tell(.stalled($0))
+            listeners.notify(.stalled($0))
         }
         // If the recording ends by itself, it is completed here, and the end is reported.
         writer.onEnding = { [weak self] in
@@ -230,13 +230,13 @@ public final class Recorder: Sendable {
     public func pause() {
         guard phase.withLock({ $0 }) == .recording else { return }
         timeline.pause()
-        listeners.tell(.paused)
+        listeners.notify(.paused)
     }
 
     /// Resumes the recording with the next frame, without a gap in the file's time.
     public func resume() {
         timeline.resume()
-        listeners.tell(.resumed)
+        listeners.notify(.resumed)
     }
 
     /// Marks the last frame that was handed over: it becomes a chapter of its file, and a ring keeps
@@ -306,7 +306,7 @@ public final class Recorder: Sendable {
     func fail(_ error: any Error) {
         let failure =
             error as? PipelineError ?? PipelineError(.streamFailed, message: "\(error)")
-        if progressState.fail(failure) { listeners.tell(.failed(failure)) }
+        if progressState.fail(failure) { listeners.notify(.failed(failure)) }
         ControlTask.start { [self] in await complete() }
     }
 
@@ -339,7 +339,7 @@ public final class Recorder: Sendable {
                 writer.log { $0.finish(report) }
             }
         }
-        listeners.tell(.finished(report))
+        listeners.notify(.finished(report))
         result.open()
     }
 
@@ -370,7 +370,7 @@ public final class Recorder: Sendable {
         let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
         let failure = PipelineError.nothingRecorded(
             path, offered: offered, dropped: (report.video ?? report.audio)?.losses)
-        if progressState.fail(failure) { listeners.tell(.failed(failure)) }
+        if progressState.fail(failure) { listeners.notify(.failed(failure)) }
     }
 
     /// Gives up the units that wait for the disk for ``drainLimit`` from now on.
@@ -402,7 +402,7 @@ public final class Recorder: Sendable {
             progressState.delivered != delivered
             ? PipelineError.tooSlow(path, frames: report.video?.unwritten, drainLimit)
             : PipelineError.stuck(path, configuration.stallTimeout)
-        if progressState.fail(error) { listeners.tell(.failed(error)) }
+        if progressState.fail(error) { listeners.notify(.failed(error)) }
         progressState.update { $0.unfinished }.forEach { $0.abandon() }
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
@@ -436,7 +436,7 @@ extension Recorder {
         }
         guard isRecording else { throw notRecording }
         let keeps = configuration.keepsUnits
-        let cut = RecordingCut(tracks.compactMapValues { $0.cut(goesOn: keeps) })
+        let cut = RecordingCut(tracks.compactMapValues { $0.cut(continues: keeps) })
         if !keeps {
             pictures?.end()
             sound?.restart()

@@ -142,7 +142,7 @@ extension UntrustedPolicy {
     }
 
     private func judge(path: String, of element: Element) throws(PipelineError) {
-        var asked = path
+        var requested = path
         if Self.numbering.contains(element.factoryName), path.contains("%") {
             guard let numbered = NumberedPath(path) else {
                 throw Self.refused(
@@ -155,11 +155,12 @@ extension UntrustedPolicy {
                     "\"\(link)\" is a link, and one of the files that \"\(path)\" names",
                     advice: "remove it, or use another name", at: element.path)
             }
-            asked = numbered.example
+            requested = numbered.example
         }
         // Bytes that are not valid UTF-8 were decoded to this character, so the real path is
         // another one.
-        guard !asked.unicodeScalars.contains("\u{fffd}"), ResolvedPath(asked).isInside(directory)
+        guard !requested.unicodeScalars.contains("\u{fffd}"),
+            ResolvedPath(requested).isInside(directory)
         else { throw outside(path, of: element) }
     }
 

@@ -89,7 +89,7 @@ extension JanusMember {
         tokenAlarm = nil
         tasks.removeValue(forKey: "missing")?.cancel()
         let cause = failure.error(for: request, tokens: credentials.tokens)
-        tellInterruption(1, cause)
+        reportInterruption(1, cause)
         tasks["reconnect"] = Task { await self.reconnect(cause) }
     }
 
@@ -114,7 +114,7 @@ extension JanusMember {
             }
             guard phase == .reconnecting else { return }
             let duration = ContinuousClock.now - begin
-            if isHopeless(cause, after: duration) { return finish(cause) }
+            if isFinal(cause, after: duration) { return finish(cause) }
             if let limit = reconnection.timeout, duration >= limit {
                 return finish(
                     EngineError(
@@ -124,16 +124,16 @@ extension JanusMember {
                         underlying: cause))
             }
             attempt += 1
-            tellInterruption(attempt, cause)
+            reportInterruption(attempt, cause)
         }
     }
 
-    private func tellInterruption(_ attempt: Int, _ cause: EngineError) {
+    private func reportInterruption(_ attempt: Int, _ cause: EngineError) {
         isInterruptionTold = true
-        tell(.connection(.reconnecting(attempt: attempt, cause)))
+        notify(.connection(.reconnecting(attempt: attempt, cause)))
     }
 
-    private func isHopeless(_ error: EngineError, after duration: Duration) -> Bool {
+    private func isFinal(_ error: EngineError, after duration: Duration) -> Bool {
         switch error.code {
         case .tokenMissing, .tokenForged, .tokenExpired, .tokenNotForThis, .kicked: true
         // The server may keep this user's old participation until its session times out.

@@ -111,7 +111,9 @@ extension JanusMember {
     }
 
     private func wants(_ track: TrackID, of user: UserID) -> Bool {
-        if let said = demands[StreamID(user: user, stream: .video(track))] { return said != nil }
+        if let stated = demands[StreamID(user: user, stream: .video(track))] {
+            return stated != nil
+        }
         return request.wantsAllTracks
     }
 

@@ -239,7 +239,7 @@ actor JanusMember {
             directory.add((data.attendees ?? []) + (data.publishers ?? []))
             if isInterruptionTold {
                 isInterruptionTold = false
-                tell(.connection(.connected))
+                notify(.connection(.connected))
             }
         case "destroyed":
             Task { await self.roomWasDestroyed(live) }
@@ -292,18 +292,18 @@ actor JanusMember {
             }
             lastStamps[feed.user] = stamp
             guard user == nil || user == request.userID else { return }
-            tell(.message(message, from: feed.user))
+            notify(.message(message, from: feed.user))
         }
     }
 
     /// Reports the changes in the room to the receiver.
     func settle() {
-        for change in directory.settle() { tell(change) }
+        for change in directory.settle() { notify(change) }
         updateReceiving()
     }
 
     /// Reports an event to the receiver, and opens and closes the streams that it announces.
-    func tell(_ event: MembershipEvent) {
+    func notify(_ event: MembershipEvent) {
         switch event {
         case .joined(let user): _ = ledger.user(user)
         case .left(let user, _):

@@ -124,7 +124,7 @@ final class IncomingStream: Sendable {
             guard isOpen else { return tally.count(.dropped(.closed)) }
             tally.count(.delivered)
             receiver.receive(media, stream, from: user)
-        } unheard: { [tally] in
+        } undelivered: { [tally] in
             tally.count(.dropped(.closed))
         }
     }

@@ -14,7 +14,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         let feedback: (any PublicationFeedback)?
         var isMuted = false
         /// The last state that was reported to the publication, without its reason.
-        var told = Stage.negotiating
+        var reported = Stage.negotiating
     }
     private enum Stage: Hashable, Sendable { case negotiating, sending, paused, failed }
     private struct State {
@@ -65,7 +65,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         state.withLock { state in
             state.refused = []
             guard state.failure.take() != nil else { return }
-            state.publications[.video]?.told = .paused
+            state.publications[.video]?.reported = .paused
         }
     }
 
@@ -78,7 +78,7 @@ final class OutgoingMedia: PeerConnectionObserver {
     var hasWorked: Bool { state.withLock { $0.hasWorked } }
 
     /// Whether video may be sent: it is not known to have failed.
-    var mayHaveVideo: Bool { state.withLock { $0.publications[.video]?.told != .failed } }
+    var mayHaveVideo: Bool { state.withLock { $0.publications[.video]?.reported != .failed } }
 
     /// Waits until the video codec is known, if video is published.
     ///
@@ -122,7 +122,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         return await withCheckedContinuation { continuation in
             queue.post { _ in
                 continuation.resume(returning: feedback.codecsChanged())
-            } unheard: {
+            } undelivered: {
                 continuation.resume(returning: false)
             }
         }
@@ -145,7 +145,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         }
         withExtendedLifetime(before) {}
         ledger.setConnection(connection, of: feed)
-        tellState()
+        reportState()
     }
 
     func setConnected(_ isConnected: Bool) {
@@ -154,7 +154,7 @@ final class OutgoingMedia: PeerConnectionObserver {
             if isConnected { state.hasWorked = true }
             return isConnected && !state.isConnected
         }
-        tellState()
+        reportState()
         if isNew { keyFrameNeeded() }
     }
 
@@ -167,8 +167,8 @@ final class OutgoingMedia: PeerConnectionObserver {
     /// Stops sending video because of an error; audio continues.
     func failVideo(_ error: EngineError) {
         let feedback = state.withLock { state -> (any PublicationFeedback)? in
-            guard state.publications[.video]?.told != .failed else { return nil }
-            state.publications[.video]?.told = .failed
+            guard state.publications[.video]?.reported != .failed else { return nil }
+            state.publications[.video]?.reported = .failed
             return state.publications[.video]?.feedback
         }
         if let feedback { queue.post { _ in feedback.stateChanged(.failed(error)) } }
@@ -186,27 +186,28 @@ final class OutgoingMedia: PeerConnectionObserver {
 
     func stateChanged(_ state: PeerConnection.State) { signals.send(.state(state)) }
 
-    func keyFrameNeeded() { tell { $0.keyFrameNeeded() } }
+    func keyFrameNeeded() { notify { $0.keyFrameNeeded() } }
 
-    func limitChanged(_ limit: VideoLimit) { tell { $0.limitChanged(limit) } }
+    func limitChanged(_ limit: VideoLimit) { notify { $0.limitChanged(limit) } }
 
-    private func tell(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
+    private func notify(_ body: @escaping @Sendable (any PublicationFeedback) -> Void) {
         guard let feedback = state.withLock({ $0.publications[.video]?.feedback }) else { return }
         queue.post { _ in body(feedback) }
     }
 
-    private func tellState() {
+    private func reportState() {
         let news = state.withLock { state -> (any PublicationFeedback, PublicationState)? in
             guard let video = state.publications[.video], let feedback = video.feedback,
-                video.told != .failed,
+                video.reported != .failed,
                 state.failure == nil, !state.isClosed
             else { return nil }
             let stage: Stage =
                 video.isMuted
                 ? .paused
-                : state.isConnected ? .sending : video.told == .negotiating ? .negotiating : .paused
-            guard stage != video.told else { return nil }
-            state.publications[.video]?.told = stage
+                : state.isConnected
+                    ? .sending : video.reported == .negotiating ? .negotiating : .paused
+            guard stage != video.reported else { return nil }
+            state.publications[.video]?.reported = stage
             return (feedback, stage == .sending ? .sending : .paused)
         }
         if let (feedback, state) = news { queue.post { _ in feedback.stateChanged(state) } }
@@ -228,7 +229,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         guard number != nil else { return nil }
         if let feedback {
             queue.post { _ in feedback.stateChanged(.negotiating) }
-            if let failure { fail(failure) } else { tellState() }
+            if let failure { fail(failure) } else { reportState() }
         }
         onChange()
         return number
@@ -252,7 +253,7 @@ final class OutgoingMedia: PeerConnectionObserver {
         }
         guard isChanged else { return }
         if kind == .video {
-            tellState()
+            reportState()
             // The stream continues with a keyframe after the pause.
             if !isMuted { keyFrameNeeded() }
         }

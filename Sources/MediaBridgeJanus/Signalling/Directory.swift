@@ -58,9 +58,9 @@ struct Directory: Sendable {
         for other in feeds.keys where other.user == id.user { feeds[other] = nil }
         // A crashed client loses its connection before it leaves the room. A client without this
         // library that leaves on purpose loses it afterwards.
-        let isAsked = departing.remove(id.user) != nil || feed != nil
-        reasons[id.user] = isKicked ? .kicked : isAsked ? .quit : .dropped
-        guard !isKicked, !isAsked else { return nil }
+        let wasRequested = departing.remove(id.user) != nil || feed != nil
+        reasons[id.user] = isKicked ? .kicked : wasRequested ? .quit : .dropped
+        guard !isKicked, !wasRequested else { return nil }
         missing.insert(id.user)
         return id.user
     }

@@ -209,7 +209,7 @@ private final class WebSocketHandler: ChannelInboundHandler {
     private let onMessage: @Sendable ([UInt8]) -> Void
     private let onEnd: @Sendable (JanusFailure) -> Void
     private var end: JanusFailure?
-    private var isEndTold = false
+    private var isEndReported = false
     /// The number of pings since the server last sent anything. They are counted instead of timed:
     /// a thread that was not scheduled would mistake its own delay for the server's silence.
     private var unanswered = 0
@@ -241,13 +241,13 @@ private final class WebSocketHandler: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         pings?.cancel()
         pings = nil
-        tellEnd(JanusFailure(.closed, "the connection to the Janus server was closed"))
+        reportEnd(JanusFailure(.closed, "the connection to the Janus server was closed"))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         pings?.cancel()
         pings = nil
-        tellEnd(JanusFailure(.closed, "the Janus server closed the connection"))
+        reportEnd(JanusFailure(.closed, "the Janus server closed the connection"))
         context.fireChannelInactive()
     }
 
@@ -299,9 +299,9 @@ private final class WebSocketHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    private func tellEnd(_ failure: JanusFailure) {
-        guard !isEndTold else { return }
-        isEndTold = true
+    private func reportEnd(_ failure: JanusFailure) {
+        guard !isEndReported else { return }
+        isEndReported = true
         onEnd(end ?? failure)
     }
 }

@@ -32,7 +32,7 @@ final class DataChannel: Sendable {
                 waiting.load(ordering: .relaxed) < Self.mostWaiting
             else { return }
             waiting.add(1, ordering: .relaxed)
-            events.tell { [weak self] observer in
+            events.notify { [weak self] observer in
                 self?.waiting.subtract(1, ordering: .relaxed)
                 observer.receive(message)
             }

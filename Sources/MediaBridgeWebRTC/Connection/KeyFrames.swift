@@ -87,7 +87,7 @@ struct KeyPictureGate {
     private var last: UInt16?
     private var needsBeginning = true
     /// Whether a keyframe was requested since the loss.
-    private var hasAsked = false
+    private var hasRequested = false
     /// The incomplete frame that the depayloader holds.
     private var part: Picture?
     /// Whether the arriving keyframe only flushes an incomplete keyframe out of the depayloader.
@@ -117,14 +117,14 @@ struct KeyPictureGate {
         }
         last = packet.number
         if isFlushing, picture?.timestamp != packet.timestamp {
-            (isFlushing, needsBeginning, hasAsked) = (false, true, false)
+            (isFlushing, needsBeginning, hasRequested) = (false, true, false)
         }
         if needsBeginning {
             guard Self.beginsKeyPicture(packet.payload) else {
-                defer { hasAsked = true }
-                return hasAsked ? .drop : .dropAndAskForKeyFrame
+                defer { hasRequested = true }
+                return hasRequested ? .drop : .dropAndAskForKeyFrame
             }
-            (needsBeginning, hasAsked) = (false, false)
+            (needsBeginning, hasRequested) = (false, false)
             if part?.isKey == true { (part, isFlushing) = (nil, true) }
         }
         note(packet)
@@ -141,7 +141,7 @@ struct KeyPictureGate {
 
     private mutating func lose() {
         if let picture, picture.hasSlice { part = picture }
-        (picture, needsBeginning, hasAsked, isFlushing) = (nil, true, false, false)
+        (picture, needsBeginning, hasRequested, isFlushing) = (nil, true, false, false)
     }
 
     private mutating func note(_ packet: PacketOutline) {

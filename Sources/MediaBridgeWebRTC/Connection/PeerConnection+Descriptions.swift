@@ -153,7 +153,7 @@ extension PeerConnection {
         _ body: () async throws(PipelineError) -> R
     ) async throws(PipelineError) -> R {
         do throws(PipelineError) { return try await body() } catch {
-            await takeDown()
+            await tearDown()
             events.failed(error)
             throw error
         }
@@ -172,7 +172,7 @@ extension PeerConnection {
         events.onConnected { [weak self] in self?.connected() }
         events.onEnd { [weak self] in
             guard let self else { return }
-            Task { await self.takeDown() }
+            Task { await self.tearDown() }
         }
         let senders = zip(streams, sources).compactMap { PeerSender($0, $1, in: link) }
         let monitor = PeerMonitor(events, mostBitRate: configuration.bitRate)

@@ -79,12 +79,12 @@ public final class PeerConnection: Sendable {
     /// nothing. Do not await it in a call of the observer.
     public func close() async {
         events.end()
-        await takeDown()
+        await tearDown()
         await events.drain()
     }
 
     /// Stops the pipeline and keeps the counts.
-    func takeDown() async {
+    func tearDown() async {
         let (link, monitor, limit) = parts.withLock { parts in
             parts.isClosed = true
             parts.senders.values.forEach { $0.close() }

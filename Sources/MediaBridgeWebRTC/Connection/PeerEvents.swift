@@ -73,7 +73,7 @@ final class PeerEvents: Sendable {
     func onEnd(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onEnd = body } }
 
     /// Calls `body` with the observer, after all earlier events.
-    func tell(_ body: @escaping @Sendable (any PeerConnectionObserver) -> Void) {
+    func notify(_ body: @escaping @Sendable (any PeerConnectionObserver) -> Void) {
         queue.async { [self] in if let observer { body(observer) } }
     }
 

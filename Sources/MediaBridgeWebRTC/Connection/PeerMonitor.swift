@@ -17,7 +17,7 @@ final class PeerMonitor: Sendable {
         /// The source (SSRC) of the audio. The peer's losses of it follow.
         var sound: UInt32?
         var soundLoss = LossWindow()
-        var told: VideoLimit?
+        var reported: VideoLimit?
         var sentBytes = 0
         /// Bits per second since the previous step.
         var sentRate = 0
@@ -77,7 +77,7 @@ final class PeerMonitor: Sendable {
 
     private func keyFrameWanted() {
         requests.add(1, ordering: .relaxed)
-        keyFrames.request { [events] in events.tell { $0.keyFrameNeeded() } }
+        keyFrames.request { [events] in events.notify { $0.keyFrameNeeded() } }
     }
 
     private func limitResending(_ video: PeerSender, in link: PeerPipeline) {
@@ -120,7 +120,7 @@ final class PeerMonitor: Sendable {
             return state.sender != nil && state.rate.fall(sent: state.sentRate, at: seconds)
         }
         // Each packet that is still sent at the old rate waits behind all others.
-        if hasFallen { tellLimit(needingKeyFrame: true) }
+        if hasFallen { reportLimit(needingKeyFrame: true) }
     }
 
     /// The middle 32 bits of the NTP time, as in RTCP: units of 1/65536 s.
@@ -154,7 +154,7 @@ final class PeerMonitor: Sendable {
                     .unreachable, message: "the peer has sent nothing for \(Self.silence)"))
             return end()
         }
-        tellLimit(needingKeyFrame: needsKeyFrame)
+        reportLimit(needingKeyFrame: needsKeyFrame)
         state.withLock { $0.isOver ? nil : $0.onStep }?()
     }
 
@@ -162,17 +162,18 @@ final class PeerMonitor: Sendable {
     ///
     /// - Parameter needsKeyFrame: Whether to request a keyframe, because frames in flight will
     ///   arrive too late. The request waits until they have passed.
-    private func tellLimit(needingKeyFrame needsKeyFrame: Bool) {
+    private func reportLimit(needingKeyFrame needsKeyFrame: Bool) {
         let limit = state.withLock { state -> VideoLimit? in
             let limit = state.rate.limit
-            guard state.sender != nil, !state.isOver, (state.told ?? VideoLimit()) != limit else {
+            guard state.sender != nil, !state.isOver, (state.reported ?? VideoLimit()) != limit
+            else {
                 return nil
             }
-            state.told = limit
+            state.reported = limit
             if let bitRate = limit.bitRate { state.budget?.setBitRate(bitRate) }
             return limit
         }
-        if let limit { events.tell { $0.limitChanged(limit) } }
+        if let limit { events.notify { $0.limitChanged(limit) } }
         guard needsKeyFrame else { return }
         let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in
             self?.keyFrameWanted()

@@ -134,21 +134,21 @@ final class WHIPLink: PeerConnectionObserver {
 
     /// Schedules a reconnection, or gives up.
     private func lost(_ error: PipelineError) {
-        let (connection, isHopeless) = state.withLock { state -> (AnsweredConnection?, Bool) in
+        let (connection, givesUp) = state.withLock { state -> (AnsweredConnection?, Bool) in
             let connection = Self.end(&state)
             guard !state.isOver else { return (connection, false) }
-            let isHopeless = !state.hasWorked || error.code == .unauthorized
-            if !isHopeless {
+            let givesUp = !state.hasWorked || error.code == .unauthorized
+            if !givesUp {
                 let delay = max(
                     Self.policy.randomDelay(after: state.attempts), error.retryAfter ?? .zero)
                 state.attempts += 1
                 state.retry = OneShotTimer(after: delay) { [weak self] in self?.begin() }
             }
-            return (connection, isHopeless)
+            return (connection, givesUp)
         }
         publisher.stateChanged(.paused)
         if let connection { Task { await connection.close() } }
-        guard isHopeless else { return }
+        guard givesUp else { return }
         onFailure(error)
         settled.open()
     }

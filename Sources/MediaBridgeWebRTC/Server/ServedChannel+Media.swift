@@ -39,7 +39,7 @@ extension ServedChannel {
         guard video.close() else { return }
         let sent = video.sent
         let (viewers, isCurrent) = state.withLock { state in
-            state.gone.sent += sent
+            state.removed.sent += sent
             guard state.video === video else { return ([PeerSession](), false) }
             state.video = nil
             return (state.sessions.values.filter { $0.kind == .viewer }, true)
@@ -144,7 +144,7 @@ extension ServedChannel {
             queue.post { receiver in
                 session.state.withLock { $0.counts[kind].units.delivered += 1 }
                 receiver.receive(media, isVideo ? .video(.main) : .audio, from: user)
-            } unheard: {
+            } undelivered: {
                 session.state.withLock { $0.counts[kind].units.dropped[.closed] += 1 }
             }
             return false

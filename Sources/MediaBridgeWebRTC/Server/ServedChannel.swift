@@ -20,7 +20,7 @@ final class ServedChannel: ChannelMembership {
         /// The engine's demands for the users' video.
         var demands: [UserID: VideoLimit?] = [:]
         /// The counts of sessions and publications that have ended.
-        var gone = ChannelStatistics()
+        var removed = ChannelStatistics()
         var number = 0
         var isOver = false
 
@@ -123,7 +123,7 @@ final class ServedChannel: ChannelMembership {
         if session.kind == .viewer {
             let video = state.withLock { state in
                 state.sessions[session.id] = nil
-                session.count(in: &state.gone, isFinal: true)
+                session.count(in: &state.removed, isFinal: true)
                 return state.video
             }
             if let video { updateViewers(of: video) }
@@ -137,7 +137,7 @@ final class ServedChannel: ChannelMembership {
         // After the frames that are still waiting.
         queue.post { [weak self] _ in
             self?.retired(session)
-        } unheard: { [weak self] in
+        } undelivered: { [weak self] in
             self?.retired(session)
         }
     }
@@ -146,17 +146,17 @@ final class ServedChannel: ChannelMembership {
     private func retired(_ session: PeerSession) {
         state.withLock { state in
             state.retiring.removeAll { $0 === session }
-            session.count(in: &state.gone, isFinal: true)
+            session.count(in: &state.removed, isFinal: true)
         }
     }
 
     // MARK: Statistics
 
     var statistics: ChannelStatistics {
-        let (sessions, video, gone) = state.withLock { state in
-            (Array(state.sessions.values) + state.retiring, state.video, state.gone)
+        let (sessions, video, removed) = state.withLock { state in
+            (Array(state.sessions.values) + state.retiring, state.video, state.removed)
         }
-        var statistics = gone
+        var statistics = removed
         statistics.sent += video?.sent ?? 0
         for session in sessions {
             let video = session.count(in: &statistics)
@@ -313,7 +313,7 @@ extension ServedChannel {
         queue.post { receiver in
             session.state.withLock { $0.waitingMessages -= 1 }
             receiver.handle(.message(message, from: session.user))
-        } unheard: {
+        } undelivered: {
             session.state.withLock { $0.waitingMessages -= 1 }
         }
     }

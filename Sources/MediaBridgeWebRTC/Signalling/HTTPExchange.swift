@@ -254,17 +254,18 @@ extension PipelineError {
                 .unreachable, message: "cannot reach \(origin): \(NetworkClient.reason(error))",
                 advice: "check the address, and that a server listens there")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            // The library does not say more about a certificate than its code.
             let text = "\(error)"
-            let isOfCertificate = ["CERTIFICATE_VERIFY_FAILED", "failedToValidateHostname"]
-                .contains(where: text.contains)
+            let code = ["CERTIFICATE_VERIFY_FAILED", "failedToValidateHostname"]
+                .first(where: text.contains)
             self.init(
                 .unreachable,
-                message: isOfCertificate
-                    ? "the certificate of \(origin) is not trusted"
-                    : "\(origin) accepts no secure connection: \(text.printablePrefix)",
-                advice: isOfCertificate
-                    ? "add its authority to the system with update-ca-certificates"
-                    : "check that the server speaks TLS")
+                message: code.map { "the certificate of \(origin) is not trusted: \($0)" }
+                    ?? "\(origin) accepts no secure connection: \(text.printablePrefix)",
+                advice: code == nil
+                    ? "check that the server speaks TLS"
+                    : "add its authority to the system with update-ca-certificates, and check its "
+                        + "name and its dates")
         case is HTTPParserError:
             self.init(
                 .unreachable, message: "the answer of \(origin) is not HTTP, or is cut off",

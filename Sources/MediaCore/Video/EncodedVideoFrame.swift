@@ -245,14 +245,14 @@ extension EncodedVideoFrame {
 ///
 package struct ReferenceChain: Sendable {
     private var isBroken: Bool
-    private var isTold = false
+    private var isReported = false
 
     /// - Parameter isBroken: Whether the chain begins with a key frame.
     package init(isBroken: Bool = true) { self.isBroken = isBroken }
 
     /// Returns whether a unit may be decoded. A key frame closes the chain.
     package mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
-        if references == .none { (isBroken, isTold) = (false, false) }
+        if references == .none { (isBroken, isReported) = (false, false) }
         return !isBroken || references == .noPicture
     }
 
@@ -261,8 +261,8 @@ package struct ReferenceChain: Sendable {
     /// - Returns: Whether that is to be reported: false until a key frame has come, once it was
     ///   reported.
     package mutating func lose() -> Bool {
-        defer { (isBroken, isTold) = (true, true) }
-        return !isTold
+        defer { (isBroken, isReported) = (true, true) }
+        return !isReported
     }
 }
 

@@ -145,7 +145,7 @@ struct HostCommand: AsyncParsableCommand {
                 }
                 try await signalling.open()
                 try await pages.open()
-                try tell(secret, pages.urls)
+                try notify(secret, pages.urls)
                 _ = await end.wait(atMost: duration?.value)
             } catch {
                 await close(pages, signalling, janus)
@@ -163,7 +163,7 @@ struct HostCommand: AsyncParsableCommand {
         await janus.end()
     }
 
-    private func tell(_ secret: String?, _ pages: [String]) throws {
+    private func notify(_ secret: String?, _ pages: [String]) throws {
         for channel in channels {
             let token = try secret.map {
                 try JanusTokens(secret: $0).token(
@@ -178,11 +178,11 @@ struct HostCommand: AsyncParsableCommand {
                 Terminal.say("browsers join at \(page)\(channel)\(fragment)")
             }
         }
-        if secret != nil { tellMoreTokens() }
+        if secret != nil { reportMoreTokens() }
     }
 
     /// Prints the commands that make more tokens. They need the secret in a file.
-    private func tellMoreTokens() {
+    private func reportMoreTokens() {
         let token = "gst-bridge token \(channels[0]) --secret-file"
         if let secretFile {
             return Terminal.say("for more tokens: \(token) \(secretFile.quotedForShell)")

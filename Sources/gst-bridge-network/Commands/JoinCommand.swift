@@ -287,7 +287,7 @@ extension BridgeReport {
                 tracks[.main]?.balance ?? FrameBalance(),
                 packets: statistics.channel?.fromPackets[user])
         }
-        for (stream, remote) in statistics.gone.remote.latest where stream.track == .main {
+        for (stream, remote) in statistics.removed.remote.latest where stream.track == .main {
             captures[stream.user.name, default: Counts(FrameBalance())].frames += remote.received
         }
         // After the end of the membership, for example by a kick, only the engine's own counts are

@@ -84,11 +84,11 @@ final class JanusProgram: Sendable {
     private var failure: PipelineError {
         let (lines, failure) = state.withLock { ($0.lines, $0.failure) }
         if let failure = failure as? PipelineError { return failure }
-        let told = lines.last { $0.contains("[ERR]") || $0.contains("[FATAL]") } ?? lines.last
+        let reported = lines.last { $0.contains("[ERR]") || $0.contains("[FATAL]") } ?? lines.last
         return PipelineError(
             .resourceFailed,
             message: "the Janus server did not start"
-                + (failure.map { ": \($0)" } ?? told.map { ": \($0)" } ?? ""),
+                + (failure.map { ": \($0)" } ?? reported.map { ": \($0)" } ?? ""),
             advice: "sudo apt-get install janus, if it is missing")
     }
 

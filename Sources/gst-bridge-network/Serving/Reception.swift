@@ -113,7 +113,7 @@ actor Reception {
                 configuration.whenExists = .number
                 let recorder = try Recorder(directory.path(for: user), configuration: configuration)
                 let news = recorder.events
-                Task { for await event in news { RecordingNews.tell(event) } }
+                Task { for await event in news { RecordingNews.notify(event) } }
                 entry.recorder = recorder
                 // Started first, so that the first keyframe is in the file.
                 try recorder.start()

@@ -93,10 +93,10 @@ import Testing
         try await LocalJanus.run(configuration) { server in
             let transport = try transport(to: server)
             let tokens = try JanusTokens(secret: "secret")
-            let asked = Observed<[TokenReason]>([])
+            let requested = Observed<[TokenReason]>([])
             let isOver = Observed(false)
             let anna = RoomReceiver { (reason) throws(EngineError) in
-                asked.change { $0.append(reason) }
+                requested.change { $0.append(reason) }
                 return isOver.value
                     ? "nonsense" : try tokens.token(channel: "hall", validFor: .seconds(600))
             }
@@ -105,7 +105,7 @@ import Testing
             try await server.kill()
             try await server.start()
             await anna.wait(for: .connected)
-            #expect(Set(asked.value) == [.reconnecting])
+            #expect(Set(requested.value) == [.reconnecting])
             isOver.change { $0 = true }
             try await server.kill()
             try await server.start()

@@ -57,11 +57,11 @@ import Testing
             var configuration = JanusTransport.Configuration.patient
             configuration.timeline = clock
             let transport = try JanusTransport(server: server.url, configuration: configuration)
-            let asked = Observed<[TokenReason]>([])
+            let requested = Observed<[TokenReason]>([])
             let anna = RoomReceiver { (reason) throws(EngineError) in
-                let count = asked.change { asked in
-                    asked.append(reason)
-                    return asked.count
+                let count = requested.change { requested in
+                    requested.append(reason)
+                    return requested.count
                 }
                 return count == 1
                     ? try tokens.token(channel: "hall", validFor: .seconds(3600)) : "nonsense"
@@ -72,12 +72,12 @@ import Testing
             // while the user joins.
             let first = await clock.ring()
             #expect(first <= .seconds(3571), "\(first)")
-            await asked.wait { $0.count == 1 }
+            await requested.wait { $0.count == 1 }
             try await member.send("hello", to: nil)
             // The next renewal is scheduled after the new token has been accepted.
             await clock.ring()
             await anna.wait(for: .disconnected(.tokenForged))
-            #expect(asked.value == [.expiring, .expiring])
+            #expect(requested.value == [.expiring, .expiring])
             #expect(anna.events.value == [.disconnected(.tokenForged)])
             await member.leave()
         }

@@ -28,8 +28,8 @@ extension CommandTests {
                 #expect(ended.status == 1)
                 // About once in a hundred runs decodebin drops the error, in gst-launch-1.0 too.
                 let isDropped = ended.errors.contains("all of its threads have paused")
-                let isTold = ended.errors.contains("no playable streams")
-                #expect(isDropped || isTold, "\(ended.errors)")
+                let isReported = ended.errors.contains("no playable streams")
+                #expect(isDropped || isReported, "\(ended.errors)")
                 if !isDropped { expectOneParagraph(ended) }
             }
         }
@@ -55,9 +55,9 @@ extension CommandTests {
                 capture: "videotestsrc num-buffers=5 ! valve drop=true drop-mode=drop-all",
                 outputs: ["fakesink"])
             #expect(ended.status == 1)
-            let told = ended.errors
-            #expect(told.contains("nothing has moved for 10.0 seconds"), "\(told)")
-            #expect(told.contains("all of its threads have paused"), "\(told)")
+            let reported = ended.errors
+            #expect(reported.contains("nothing has moved for 10.0 seconds"), "\(reported)")
+            #expect(reported.contains("all of its threads have paused"), "\(reported)")
         }
 
         @Test func aCaptureThatPausesForAWhileGoesOn() async throws {

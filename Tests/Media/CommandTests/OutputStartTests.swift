@@ -108,9 +108,9 @@ extension CommandTests {
                 try await child.waitForErrors(to: "say what does not move") {
                     $0.contains("nothing has moved for") && $0.contains("max-size-bytes")
                 }
-                let told = child.errors
-                #expect(told.contains("output \"output\" waits for \"two\""), "\(told)")
-                #expect(told.contains("its queue of \"one\" is full"), "\(told)")
+                let reported = child.errors
+                #expect(reported.contains("output \"output\" waits for \"two\""), "\(reported)")
+                #expect(reported.contains("its queue of \"one\" is full"), "\(reported)")
                 child.send(signal: SIGINT)
                 #expect(try await child.end().status == 0)
             }

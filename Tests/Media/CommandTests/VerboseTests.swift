@@ -135,8 +135,10 @@ extension CommandTests {
                 try await child.waitForErrors(to: "say what waits") {
                     $0.contains("nothing has moved for") && $0.hasSuffix("\n")
                 }
-                let told = child.errors
-                for word in standing.words { #expect(told.contains(word), "\(word): \(told)") }
+                let reported = child.errors
+                for word in standing.words {
+                    #expect(reported.contains(word), "\(word): \(reported)")
+                }
             }
         }
     }

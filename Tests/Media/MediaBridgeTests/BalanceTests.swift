@@ -32,7 +32,7 @@ struct BalanceTests {
         #expect(counts.dropped[.evicted] >= report.dropped[.evicted])
         #expect(report.dropped[.evicted] > 0)
         try await engine.removeVideoRenderer(id)
-        #expect(await engine.statistics.gone.renderers.latest[id]?.balance == counts.balance)
+        #expect(await engine.statistics.removed.renderers.latest[id]?.balance == counts.balance)
         await engine.shutDown()
         await expectBalanced(engine)
     }

@@ -158,7 +158,7 @@ enum Example {
         await engine.shutDown()  // renders the queued frames
         // end
         let statistics = await engine.statistics
-        return statistics.renderers.values.reduce(statistics.gone.renderers.balance) {
+        return statistics.renderers.values.reduce(statistics.removed.renderers.balance) {
             $0 + $1.balance
         }
     }
@@ -242,6 +242,21 @@ enum Example {
             try await sink.write(frame)
         }
         try await sink.finish()
+        // end
+    }
+
+    static func quietBridge() async throws {
+        // Sound
+        try await Bridge.run(
+            capture: "audiotestsrc num-buffers=100 ! audio/x-raw,format=S16LE",
+            outputs: ["flacenc ! filesink location=quieter.flac"],
+            eachAudioFrame: { frame in
+                var frame = frame
+                try frame.withMutableSamples(as: Int16.self) { samples in
+                    for index in samples.indices { samples[index] /= 2 }
+                }
+                return frame
+            })
         // end
     }
 

@@ -16,7 +16,7 @@ struct ReadmeTests {
         ("Channels", "Sources/MediaBridge/MediaBridge.docc/Channels.md", 1),
         ("Recording", "Sources/MediaBridge/MediaBridge.docc/Recording.md", 1),
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
-        ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 2),
+        ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 3),
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
     ])
     func everyExampleStandsThereToTheLetter(mark: String, file: String, count: Int) throws {
@@ -149,6 +149,17 @@ struct ReadmeTests {
                 try await Example.sound()
             }
             let samples = try await MediaProbe.audioSamples(of: directory.file("quiet.flac"))
+            #expect(samples == 102_400)
+        }
+    }
+
+    @Test func theBridgeOfTheArticleHalvesItsSound() async throws {
+        try await withTemporaryDirectory { directory in
+            await #expect(processExitsWith: .success) { [path = directory.path as String] in
+                try enter(path)
+                try await Example.quietBridge()
+            }
+            let samples = try await MediaProbe.audioSamples(of: directory.file("quieter.flac"))
             #expect(samples == 102_400)
         }
     }

@@ -12,7 +12,7 @@ struct FaultTable {
 
     /// - Returns: Whether no promise was broken.
     func run() async -> Bool {
-        Self.tell("| Fault | Promise | Measured | |\n|---|---|---|---|")
+        Self.notify("| Fault | Promise | Measured | |\n|---|---|---|---|")
         let start = ContinuousClock.now
         var isWhole = true
         var broken: [String] = []
@@ -31,7 +31,7 @@ struct FaultTable {
                 }
             let measured = finding.measured.split(whereSeparator: \.isNewline)
                 .joined(separator: " ").replacing("|", with: "/")
-            Self.tell("| \(promise.fault) | \(promise.text) | \(measured) | \(verdict) |")
+            Self.notify("| \(promise.fault) | \(promise.text) | \(measured) | \(verdict) |")
             if finding.verdict == .broken {
                 isWhole = false
                 broken.append(promise.name)
@@ -44,7 +44,7 @@ struct FaultTable {
     }
 
     /// Unbuffered, so that a run can be followed.
-    private static func tell(_ text: String) {
+    private static func notify(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 }

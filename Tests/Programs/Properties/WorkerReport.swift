@@ -17,19 +17,19 @@ struct WorkerReport: Sendable {
 
     init(_ result: ChildProcess.Result) {
         var isOpen = false
-        var told: Set<Int> = []
+        var reported: Set<Int> = []
         for line in result.output.split(separator: "\n") {
             let words = line.split(separator: " ", maxSplits: 1)
             guard words.count == 2 else { continue }
             switch words[0] {
             case "begin": (last, isOpen) = (Int(words[1]), true)
             case "end": isOpen = false
-            case "hang": add(Complaint(kind: .hang, text: "it did not end"), &told)
+            case "hang": add(Complaint(kind: .hang, text: "it did not end"), &reported)
             case "broken":
                 let parts = words[1].split(separator: ":", maxSplits: 1)
                 let text = parts.count > 1 ? parts[1].trimmingCharacters(in: [" "]) : ""
                 let kind = parts.first.flatMap { Complaint.Kind(rawValue: String($0)) } ?? .failed
-                add(Complaint(kind: kind, text: text), &told)
+                add(Complaint(kind: kind, text: text), &reported)
             default: break
             }
         }
@@ -37,12 +37,12 @@ struct WorkerReport: Sendable {
             let said = result.errors.suffix(400).split(separator: "\n").joined(separator: " | ")
             add(
                 Complaint(kind: .crash, text: "the process ended with \(result.status): \(said)"),
-                &told)
+                &reported)
         }
     }
 
-    private mutating func add(_ complaint: Complaint, _ told: inout Set<Int>) {
-        guard let last, told.insert(last).inserted else { return }
+    private mutating func add(_ complaint: Complaint, _ reported: inout Set<Int>) {
+        guard let last, reported.insert(last).inserted else { return }
         complaints.append((last, complaint))
     }
 }

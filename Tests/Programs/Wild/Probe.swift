@@ -38,7 +38,7 @@ extension Probe {
         else { return nil }
         var tags: [String: String] = [:]
         for found in [format.tags ?? [:]] + streams.map({ $0.tags ?? [:] }) {
-            for (name, value) in found where told.contains(name.lowercased()) {
+            for (name, value) in found where reported.contains(name.lowercased()) {
                 tags[name.lowercased()] = value
             }
         }
@@ -47,7 +47,7 @@ extension Probe {
             complaints: result.errors.split(separator: "\n").map(String.init), tags: tags)
     }
 
-    private static let told: Set = ["title", "artist", "album", "genre", "keywords"]
+    private static let reported: Set = ["title", "artist", "album", "genre", "keywords"]
 
     // The names are ffprobe's.
     // swift-format-ignore: AlwaysUseLowerCamelCase

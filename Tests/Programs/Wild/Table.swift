@@ -54,7 +54,7 @@ struct Table {
                     refusals[trial.entry.id] = trial.entry.expect.refusal?.why
                 case .wrong(let differences, let isSilent):
                     silent += isSilent ? 1 : 0
-                    tell(trial, differences, isSilent: isSilent)
+                    notify(trial, differences, isSilent: isSilent)
                 }
             }
         }
@@ -88,7 +88,7 @@ struct Table {
         return verdict
     }
 
-    private func tell(_ trial: Trial, _ differences: [String], isSilent: Bool) {
+    private func notify(_ trial: Trial, _ differences: [String], isSilent: Bool) {
         let what = differences.joined(separator: "; ")
         print("\(trial.entry.id): \(what)\(isSilent ? " (without a word)" : "")")
         print("    \(trial.command)")

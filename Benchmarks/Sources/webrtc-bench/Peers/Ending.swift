@@ -6,20 +6,20 @@ import Synchronization
 /// Sendable: the source is not touched after it has been resumed.
 final class Ending: @unchecked Sendable {
     private let source: any DispatchSourceSignal
-    private let asked = Atomic<Bool>(false)
+    private let requested = Atomic<Bool>(false)
     private let (stream, continuation) = AsyncStream<Never>.makeStream()
 
     init() {
         signal(SIGTERM, SIG_IGN)
         source = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .global())
         source.setEventHandler { [weak self] in
-            self?.asked.store(true, ordering: .relaxed)
+            self?.requested.store(true, ordering: .relaxed)
             self?.continuation.finish()
         }
         source.resume()
     }
 
-    var isAskedFor: Bool { asked.load(ordering: .relaxed) }
+    var isRequested: Bool { requested.load(ordering: .relaxed) }
 
     func wait() async { for await _ in stream {} }
 }
@@ -36,7 +36,7 @@ func untilEnding(_ body: @escaping @Sendable () async throws -> Void) async thro
         task.cancel()
     }
     defer { waiting.cancel() }
-    do { try await task.value } catch { if !end.isAskedFor { throw error } }
+    do { try await task.value } catch { if !end.isRequested { throw error } }
 }
 
 /// Writes a line to standard output at once.

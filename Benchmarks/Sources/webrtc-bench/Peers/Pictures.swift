@@ -94,7 +94,7 @@ func showPictures(_ log: Log, _ push: (PixelBuffer, MediaTime) -> Void) async th
     var next = ContinuousClock.now
     for number in 0... {
         try await Task.sleep(until: next, clock: .continuous)
-        if end.isAskedFor { break }
+        if end.isRequested { break }
         next += .seconds(1) / Pictures.rate
         let picture = try pictures.picture(number & 255)
         log.note(number & 255)

@@ -42,7 +42,7 @@ struct LoopbackPlace {
 
     /// Returns the member's demand for a track; `nil` if the track is not wanted.
     func demand(_ track: TrackID, of user: UserID) -> VideoLimit? {
-        if let said = demands[.init(user: user, track: track)] { return said }
+        if let stated = demands[.init(user: user, track: track)] { return stated }
         return wantsAll ? VideoLimit() : nil
     }
 }
@@ -64,7 +64,7 @@ final class LoopbackRoute {
     /// The receiver's reference chain of each track that consists of units.
     var chains: [ChannelStream: ReferenceChain] = [:]
     /// When a key frame was last requested from the sender.
-    var asked: [ChannelStream: Duration] = [:]
+    var requested: [ChannelStream: Duration] = [:]
     /// Set once the network has been impaired.
     var link: LossyLink?
     var orders: [ChannelStream: Order] = [:]
@@ -111,7 +111,7 @@ final class LoopbackRoute {
             item.count(.dropped(.closed))
             deferred.release(item)
         }
-        (orders[stream], chains[stream], asked[stream]) = (nil, nil, nil)
+        (orders[stream], chains[stream], requested[stream]) = (nil, nil, nil)
     }
 
     /// Ends all streams.

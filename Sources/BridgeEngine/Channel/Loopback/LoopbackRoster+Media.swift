@@ -143,7 +143,7 @@ extension LoopbackRoster {
                 _ = chain.lose()
                 return askForKeyFrame(stream, of: slot, on: route)
             }
-            if unit.references == .none { route.asked[stream] = nil }
+            if unit.references == .none { route.requested[stream] = nil }
             place(item, .keep, on: route)
         case .samples, .audioUnit:
             guard tally.frames.waiting <= Self.audioDepth + (route.onTheWay[.audio] ?? 0) else {
@@ -171,8 +171,8 @@ extension LoopbackRoster {
         _ stream: ChannelStream, of slot: Int, on route: LoopbackRoute
     ) {
         let now = timeline.now
-        if let last = route.asked[stream], now - last < Self.keyFrameInterval { return }
-        route.asked[stream] = now
+        if let last = route.requested[stream], now - last < Self.keyFrameInterval { return }
+        route.requested[stream] = now
         guard let delay = route.link?.impairment.delay, delay > .zero else {
             return keyFrameNeeded(stream, of: slot)
         }
@@ -188,6 +188,6 @@ extension LoopbackRoster {
 
     mutating func keyFrameNeeded(_ stream: ChannelStream, of slot: Int) {
         guard let place = places[slot], let index = place.place(of: stream) else { return }
-        tell(place.publications[index], of: place.member) { $0.keyFrameNeeded() }
+        notify(place.publications[index], of: place.member) { $0.keyFrameNeeded() }
     }
 }

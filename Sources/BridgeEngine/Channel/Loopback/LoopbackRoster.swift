@@ -64,7 +64,7 @@ struct LoopbackRoster {
             places[route.slot]?.routes.last?.isCut = true
         }
         places[lastSlot] = place
-        tell(place.routes, .joined(newcomer.user))
+        notify(place.routes, .joined(newcomer.user))
         for (slot, other) in places where slot != lastSlot {
             for publication in other.publications {
                 applyDemands(for: publication.stream, of: slot)
@@ -81,7 +81,7 @@ struct LoopbackRoster {
     ///   for a member that has left.
     mutating func remove(_ slot: Int, reason: OfflineReason, because error: EngineError? = nil) {
         guard let place = takeOut(slot, because: error) else { return }
-        tell(place.routes, .left(place.member.user, reason))
+        notify(place.routes, .left(place.member.user, reason))
     }
 
     /// Ends all memberships.
@@ -116,7 +116,7 @@ struct LoopbackRoster {
         // Items in transit are discarded, and video begins with a key frame after the pause.
         for route in place.routes { route.end(stream, &deferred) }
         say(.muted(isMuted, stream, by: place.member.user), from: slot)
-        tellPublisher(of: stream, at: slot)
+        reportPublisher(of: stream, at: slot)
     }
 
     // MARK: Demand
@@ -141,11 +141,11 @@ struct LoopbackRoster {
                 route.end(stream, &deferred)
             }
         }
-        tellPublisher(of: stream, at: sender)
+        reportPublisher(of: stream, at: sender)
     }
 
     /// Reports to the publisher of a track whether the track is sent, and the form that is useful.
-    mutating func tellPublisher(of stream: ChannelStream, at slot: Int) {
+    mutating func reportPublisher(of stream: ChannelStream, at slot: Int) {
         guard case .video(let track) = stream, let place = places[slot],
             let index = place.place(of: stream)
         else { return }
@@ -160,21 +160,21 @@ struct LoopbackRoster {
         places[slot]?.publications[index].limit = limit
         if isSending != entry.isSending {
             let state = isSending ? PublicationState.sending : .paused
-            tell(entry, of: place.member) { $0.stateChanged(state) }
+            notify(entry, of: place.member) { $0.stateChanged(state) }
         }
         if limit != entry.limit {
-            tell(entry, of: place.member) { [limit] in $0.limitChanged(limit) }
+            notify(entry, of: place.member) { [limit] in $0.limitChanged(limit) }
         }
     }
 
-    private mutating func tellPublishers(at slot: Int) {
+    private mutating func reportPublishers(at slot: Int) {
         for publication in places[slot]?.publications ?? [] {
-            tellPublisher(of: publication.stream, at: slot)
+            reportPublisher(of: publication.stream, at: slot)
         }
     }
 
     /// Queues a call of a publication's feedback.
-    mutating func tell(
+    mutating func notify(
         _ publication: LoopbackPlace.Publication, of member: LoopbackMember,
         _ call: @escaping @Sendable (any PublicationFeedback) -> Void
     ) {
@@ -189,7 +189,7 @@ struct LoopbackRoster {
         self.impairment = impairment
         for (slot, place) in places {
             for route in place.routes { impair(route, from: slot) }
-            tellPublishers(at: slot)
+            reportPublishers(at: slot)
         }
     }
 
@@ -243,7 +243,7 @@ extension LoopbackRoster {
         for (other, there) in places {
             for route in there.routes where route.slot == slot { route.endAll(&deferred) }
             places[other]?.routes.removeAll { $0.slot == slot }
-            tellPublishers(at: other)
+            reportPublishers(at: other)
         }
         deferred.release(place.member)
         if let error {
@@ -274,12 +274,12 @@ extension LoopbackRoster {
             places[slot]?.outage?.outbox.append((routes.map(\.slot), word))
             return
         }
-        tell(routes, word)
+        notify(routes, word)
     }
 
     /// Sends an event to the receivers of these routes, and removes members with too many waiting
     /// events.
-    mutating func tell(_ routes: [LoopbackRoute], _ word: MembershipEvent) {
+    mutating func notify(_ routes: [LoopbackRoute], _ word: MembershipEvent) {
         for route in routes {
             places[route.slot]?.outage?.inbox.append(word)
             let waiting =
@@ -311,7 +311,7 @@ extension LoopbackRoster {
         places[slot]?.outage = outage
         markCut(slot)
         put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
-        tellPublishers(at: slot)
+        reportPublishers(at: slot)
         deferred.note(after: Self.attemptInterval) { $0.attempt(slot, outage: outage.number) }
     }
 
@@ -343,9 +343,9 @@ extension LoopbackRoster {
         put(.connection(.connected), before: place.member)
         for word in outage.inbox { put(word, before: place.member) }
         for (slots, word) in outage.outbox {
-            tell(place.routes.filter { slots.contains($0.slot) }, word)
+            notify(place.routes.filter { slots.contains($0.slot) }, word)
         }
-        tellPublishers(at: slot)
+        reportPublishers(at: slot)
     }
 
     /// Whether a member's connection is cut.
@@ -358,7 +358,7 @@ extension LoopbackRoster {
             for route in place.routes where sender == slot || route.slot == slot {
                 route.isCut = isCut(sender) || isCut(route.slot)
                 route.chains = [:]
-                route.asked = [:]
+                route.requested = [:]
             }
         }
     }

@@ -81,8 +81,8 @@ extension VideoEncoderElement: RecordingEncoder {
 
     /// Returns the encoder with its properties, as part of a pipeline string.
     func settings(_ encoding: VideoEncoding, _ info: VideoInfo?) -> String {
-        let said = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
-        let rate = min(max(said ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
+        let stated = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
+        let rate = min(max(stated ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
         // The recorder requests key frames by time; this limit is for an encoder that ignores the
         // requests.
         let interval = encoding.longestKeyFrameInterval.seconds

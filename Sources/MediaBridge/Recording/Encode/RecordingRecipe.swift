@@ -51,7 +51,7 @@ struct RecordingRecipe: Sendable {
     /// Returns the first encoder that is installed together with the elements of the container's form: of the
     /// requested codec, or of the container's codecs in their order.
     private static func choose<Codec: TabledCodec>(
-        _ asked: Codec?, _ bitRate: Int?, _ container: RecordingContainer
+        _ requested: Codec?, _ bitRate: Int?, _ container: RecordingContainer
     ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
         if let bitRate, !bitrates.contains(bitRate) {
             throw PipelineError(
@@ -59,13 +59,13 @@ struct RecordingRecipe: Sendable {
                 advice: "\(bitrates.lowerBound) to \(bitrates.upperBound) bit/s")
         }
         let codecs = Codec.encoded(in: container)
-        if let asked, !codecs.contains(asked) {
+        if let requested, !codecs.contains(requested) {
             throw PipelineError(
-                .badValue, message: "\(container.rawValue) cannot contain \(asked.rawValue)",
+                .badValue, message: "\(container.rawValue) cannot contain \(requested.rawValue)",
                 advice: codecs.map(\.rawValue).joined(separator: ", ")
                     + ", or another file extension")
         }
-        let choices = (asked.map { [$0] } ?? codecs).flatMap { codec in
+        let choices = (requested.map { [$0] } ?? codecs).flatMap { codec in
             (codec.row?.encoders ?? []).map { (codec: codec, encoder: $0) }
         }
         func elements(_ choice: (codec: Codec, encoder: Codec.Encoder)) -> [String] {

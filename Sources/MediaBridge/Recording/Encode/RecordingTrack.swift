@@ -94,9 +94,9 @@ final class RecordingTrack: Sendable {
     ///   ``open()``.
     /// - Returns: The time of the last frame taken, and the time when the next is due; `nil` if
     ///   there was none.
-    func cut(goesOn: Bool) -> (last: MediaTime, next: MediaTime)? {
+    func cut(continues: Bool) -> (last: MediaTime, next: MediaTime)? {
         state.withLock { state in
-            if !goesOn, state.phase == .open { state.phase = .idle }
+            if !continues, state.phase == .open { state.phase = .idle }
             guard let last = state.last else { return nil }
             state.encoder?.forceKeyFrame(from: last + RecordingCut.instant)
             return (last, last + state.interval)

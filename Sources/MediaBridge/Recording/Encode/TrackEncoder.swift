@@ -51,20 +51,20 @@ final class TrackEncoder: Sendable {
                 if let unit = reader.pull() { inbox.put(unit, generation: generation) }
                 return true
             },
-            onEnd: { end.tell(nil) })
+            onEnd: { end.notify(nil) })
         output.failsForFormat()
-        output.pipeline.onFirstError { end.tell($0) }
+        output.pipeline.onFirstError { end.notify($0) }
     }
 
     /// Reports the end once.
     private final class Ending: Sendable {
-        private let isTold = Atomic<Bool>(false)
+        private let isReported = Atomic<Bool>(false)
         private let receiver: @Sendable (PipelineError?) -> Void
 
-        init(tell: @escaping @Sendable (PipelineError?) -> Void) { receiver = tell }
+        init(notify: @escaping @Sendable (PipelineError?) -> Void) { receiver = notify }
 
-        func tell(_ error: PipelineError?) {
-            guard !isTold.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        func notify(_ error: PipelineError?) {
+            guard !isReported.exchange(true, ordering: .acquiringAndReleasing) else { return }
             receiver(error)
         }
     }
@@ -76,7 +76,7 @@ final class TrackEncoder: Sendable {
     func start() {
         output.prepare()
         output.pipeline.requestState(.playing) { [end] error in
-            if let error { end.tell(error) }
+            if let error { end.notify(error) }
         }
     }
 
@@ -238,7 +238,7 @@ private final class UnitReader: Sendable {
         state.withLock { $0.isFirst = false }
         // The unit contains only the silence that the encoder inserted.
         if isPriming { return nil }
-        if kind == .video, let said = buffer.duration, said < Self.shortest {
+        if kind == .video, let stated = buffer.duration, stated < Self.shortest {
             buffer = buffer.withOwnHeader()
             buffer.duration = interval.flatMap { ClockTime($0) }
         }
@@ -251,9 +251,9 @@ private final class UnitReader: Sendable {
     /// pictures have the same time, a parser removes it from the second; and if two coincide at the
     /// end of an mp4 fragment, players show only one.
     private func time(of sample: borrowing Sample) -> MediaTime? {
-        let said = sample.runningTime.map { MediaTime(nanoseconds: $0) }
-        guard kind == .video, !isCopy, let last = state.withLock({ $0.last }) else { return said }
-        return max(said ?? last, last + Self.step)
+        let stated = sample.runningTime.map { MediaTime(nanoseconds: $0) }
+        guard kind == .video, !isCopy, let last = state.withLock({ $0.last }) else { return stated }
+        return max(stated ?? last, last + Self.step)
     }
 
     private func change(_ state: inout State, to caps: Caps?) {

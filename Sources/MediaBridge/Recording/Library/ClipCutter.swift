@@ -237,10 +237,10 @@ final class ClipCutter: Sendable {
     ) -> EncodedUnit? {
         if kind == .audio, unit.buffer.isHeader { return nil }
         let last = state.last[kind]
-        guard let said = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
+        guard let stated = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
             let caps = written(unit.caps, kind, plan, &state)
         else { return nil }
-        state.last[kind] = said
+        state.last[kind] = stated
         if kind == .video, state.followsEncoded, state.place > 0 {
             state.followsEncoded = false
             guard unit.isKey else {
@@ -253,7 +253,7 @@ final class ClipCutter: Sendable {
                 return nil
             }
         }
-        if kind == .video, said < plan.file.start, state.place > 0 {
+        if kind == .video, stated < plan.file.start, state.place > 0 {
             state.failure = PipelineError(
                 .streamFailed,
                 message:
@@ -265,11 +265,13 @@ final class ClipCutter: Sendable {
         let shift = state.place - plan.file.start
         let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
         state.ends[kind] = max(
-            state.ends[kind] ?? 0, said + shift + (lasts ?? last.map { max(0, said - $0) } ?? 0))
+            state.ends[kind] ?? 0, stated + shift + (lasts ?? last.map { max(0, stated - $0) } ?? 0)
+        )
         return EncodedUnit(
             kind, unit.buffer.retained(), caps: caps,
-            time: Self.time(min(unit.decoded ?? said, said) + shift),
-            presented: Self.time(said + shift), isFirst: keepsPreSkip, isCopy: true, arrival: .zero)
+            time: Self.time(min(unit.decoded ?? stated, stated) + shift),
+            presented: Self.time(stated + shift), isFirst: keepsPreSkip, isCopy: true,
+            arrival: .zero)
     }
 
     /// Returns the format to write, or fails if it differs from that of earlier recordings.

@@ -116,7 +116,7 @@ extension Recordings {
             names: RecordingNames(path, isNumbered: false), container: container, kinds: kinds,
             limits: WritingLimits(reserve: 0, stallTimeout: Self.patience, whenExists: whenExists),
             timeline: timeline, queue: SerialQueue(label: "mediabridge.clip"), clock: .system,
-            progress: RecordingProgress(), tell: { _ in })
+            progress: RecordingProgress(), notify: { _ in })
         writer.claimed = draft?.claim
         let keepsPreSkip = parts.count == 1 && from <= date
         let cutter = ClipCutter(

@@ -266,8 +266,8 @@ enum MatroskaHeader {
                 }
                 return
             }
-            let said = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            let right = max(Double(bitPattern: said), length().seconds * 1000)
+            let stated = bytes[3...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let right = max(Double(bitPattern: stated), length().seconds * 1000)
             store(right.bitPattern, bytes, at: 3)
         }
     }

@@ -69,7 +69,7 @@ protocol MediaEncoding {
 
 extension MediaEncoding {
     /// What was requested by name: a codec, or `copy`; `nil`: anything.
-    var asked: String? { isCopy ? "copy" : codec?.rawValue }
+    var requested: String? { isCopy ? "copy" : codec?.rawValue }
 }
 
 extension VideoEncoding: MediaEncoding {}

@@ -140,7 +140,7 @@ package struct RecordingNames: Sendable {
     enum Removal {
         case removed
         /// It was not there any more.
-        case gone
+        case missing
         /// Another recording is writing it.
         case busy
     }
@@ -152,7 +152,7 @@ package struct RecordingNames: Sendable {
     func remove(_ path: String) throws(PipelineError) -> Removal {
         let below = path.split(separator: "/").suffix(components.count - literalCount).map(
             String.init)
-        guard let name = below.last else { return .gone }
+        guard let name = below.last else { return .missing }
         var directories = [open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)]
         defer { for directory in directories where directory >= 0 { close(directory) } }
         for name in below.dropLast() where directories[0] >= 0 {
@@ -180,7 +180,7 @@ package struct RecordingNames: Sendable {
     }
 
     private static func failure(_ path: String) throws(PipelineError) -> Removal {
-        guard errno != ENOENT else { return .gone }
+        guard errno != ENOENT else { return .missing }
         throw PipelineError(
             cannot: "remove \"\(path)\"", advice: "free space on the disk, or permit the removal")
     }

@@ -113,7 +113,7 @@ final class RecordingWatch: Sendable {
         var last = Duration.zero
         var moved = Moved()
         var since = Duration.zero
-        var isTold = false
+        var isReported = false
         /// Byte counts at the last checks, for the rate.
         var sizes: [(bytes: Int, time: Duration)] = []
     }
@@ -128,7 +128,7 @@ final class RecordingWatch: Sendable {
     private let progress: RecordingProgress
     private let inbox: RecordingInbox
     private let clock: any Timeline
-    private let tell: @Sendable (Duration) -> Void
+    private let notify: @Sendable (Duration) -> Void
     private static let queue = SerialQueue(label: "mediabridge.stalls")
     private static let limit = Duration.seconds(2)
     private static let looks = 5
@@ -137,12 +137,12 @@ final class RecordingWatch: Sendable {
 
     init(
         progress: RecordingProgress, inbox: RecordingInbox, clock: any Timeline,
-        tell: @escaping @Sendable (Duration) -> Void
+        notify: @escaping @Sendable (Duration) -> Void
     ) {
         self.progress = progress
         self.inbox = inbox
         self.clock = clock
-        self.tell = tell
+        self.notify = notify
     }
 
     func begin() {
@@ -194,14 +194,14 @@ final class RecordingWatch: Sendable {
             if moved != state.moved || !waits {
                 state.moved = moved
                 state.since = now
-                state.isTold = false
+                state.isReported = false
                 return nil
             }
             let stalled = now - state.since
-            guard stalled >= Self.limit, !state.isTold else { return nil }
-            state.isTold = true
+            guard stalled >= Self.limit, !state.isReported else { return nil }
+            state.isReported = true
             return stalled
         }
-        if let stalled { tell(stalled) }
+        if let stalled { notify(stalled) }
     }
 }

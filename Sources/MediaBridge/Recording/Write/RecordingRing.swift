@@ -25,16 +25,16 @@ final class RecordingRing: Sendable {
     private let names: RecordingNames
     private let progress: RecordingProgress
     private let wallClock: WallClock
-    private let tell: @Sendable (RecorderEvent) -> Void
+    private let notify: @Sendable (RecorderEvent) -> Void
     let queue = SerialQueue(label: "mediabridge.ring")
     private let state = Mutex(State())
 
     init(
         _ limits: RecordingSegments.Ring, names: RecordingNames, progress: RecordingProgress,
-        wallClock: WallClock, tell: @escaping @Sendable (RecorderEvent) -> Void
+        wallClock: WallClock, notify: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         (self.limits, self.names, self.progress) = (limits, names, progress)
-        (self.wallClock, self.tell) = (wallClock, tell)
+        (self.wallClock, self.notify) = (wallClock, notify)
     }
 
     /// Looks for the files of earlier recordings. Call it before the first file.
@@ -150,14 +150,14 @@ final class RecordingRing: Sendable {
         do throws(PipelineError) {
             switch try names.remove(file.path) {
             case .busy: return false
-            case .gone: progress.update { if file.index != nil { $0.remove(file.path) } }
+            case .missing: progress.update { if file.index != nil { $0.remove(file.path) } }
             case .removed:
                 progress.update {
                     if file.index != nil { $0.remove(file.path) }
                     $0.removedFiles += 1
                     $0.moved += 1
                 }
-                tell(.fileRemoved(path: file.path))
+                notify(.fileRemoved(path: file.path))
             }
             return true
         } catch {
@@ -166,7 +166,7 @@ final class RecordingRing: Sendable {
                 defer { state.hasWarned = true }
                 return state.hasWarned
             }
-            if !hasWarned { tell(.warning(error)) }
+            if !hasWarned { notify(.warning(error)) }
             return false
         }
     }

@@ -42,7 +42,7 @@ extension RecordingWriter {
             state.unfinished.removeAll { $0 === file }
         }
         if let failure { fail(failure) }
-        tell(.fileFinished(report))
+        notify(.fileFinished(report))
         guardian.complete(file.index)
         let isOver: @Sendable () -> Void = { [self] in
             closing -= 1
@@ -103,7 +103,7 @@ extension RecordingWriter {
             let mark = file.add(first.name, at: first.time)
             log { $0.add(first.name, at: file.zero + MediaTime(mark.time), in: file) }
             if limits.segments?.keep != nil { protect(file.path) }
-            tell(.marked(path: file.path, mark))
+            notify(.marked(path: file.path, mark))
         }
     }
 
@@ -120,7 +120,7 @@ extension RecordingWriter {
             .resourceFailed,
             message: "cannot create \"\(path).keep\", which protects a file with a mark: "
                 + systemErrorText(), advice: "copy \"\(path)\" before the ring removes it")
-        if progress.fail(error) { tell(.failed(error)) }
+        if progress.fail(error) { notify(.failed(error)) }
     }
 }
 

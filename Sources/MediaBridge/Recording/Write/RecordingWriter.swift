@@ -13,7 +13,7 @@ final class RecordingWriter: @unchecked Sendable {
     let queue: SerialQueue
     let clock: any Timeline
     let progress: RecordingProgress
-    let tell: @Sendable (RecorderEvent) -> Void
+    let notify: @Sendable (RecorderEvent) -> Void
     /// Called when nothing more can be recorded, on any thread; closes the streams. Set it before
     /// the first unit.
     var onEnding: @Sendable () -> Void = {}
@@ -75,7 +75,7 @@ final class RecordingWriter: @unchecked Sendable {
         names: RecordingNames, container: RecordingContainer, kinds: [MediaKind],
         limits: WritingLimits, timeline: RecordingTimeline, queue: SerialQueue,
         clock: any Timeline, progress: RecordingProgress,
-        tell: @escaping @Sendable (RecorderEvent) -> Void
+        notify: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         self.names = names
         self.limits = limits
@@ -85,13 +85,13 @@ final class RecordingWriter: @unchecked Sendable {
         self.queue = queue
         self.clock = clock
         self.progress = progress
-        self.tell = tell
+        self.notify = notify
         interleaver = Interleaver(kinds)
         guardian = DiskGuard(
             directory: names.directory, container: container, reserve: limits.reserve)
         ring = limits.segments?.keep.map {
             RecordingRing(
-                $0, names: names, progress: progress, wallClock: timeline.wallClock, tell: tell)
+                $0, names: names, progress: progress, wallClock: timeline.wallClock, notify: notify)
         }
         phase = .keeping
         preRoll = RecentUnits(
@@ -115,7 +115,7 @@ final class RecordingWriter: @unchecked Sendable {
                 if let error { fail(error) }
             case .trackEnded(let kind): interleaver.endTrack(kind)
             case .live: interleaver.maximumWait = Self.startWait
-            case .keyFrameAwaited: if progress.failure == nil { tell(.keyFrameAwaited) }
+            case .keyFrameAwaited: if progress.failure == nil { notify(.keyFrameAwaited) }
             case .failed(let error): fail(error)
             case .tags(let kind, let tags): note(tags, of: kind)
             case .start(let call): afterPump { start(at: call) }
@@ -310,7 +310,7 @@ final class RecordingWriter: @unchecked Sendable {
             if let next {
                 streams[kind] = next
             } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
-                tell(.streamMissing(kind.rawValue))
+                notify(.streamMissing(kind.rawValue))
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
@@ -334,7 +334,7 @@ final class RecordingWriter: @unchecked Sendable {
                 // The error must not wait in the queue: the writer notices the failure at its next
                 // unit.
                 if progress.fail(error) {
-                    self?.tell(.failed(error))
+                    self?.notify(.failed(error))
                     self?.onEnding()
                 }
             }
@@ -351,8 +351,8 @@ final class RecordingWriter: @unchecked Sendable {
                 $0.unfinished.append(file)
                 $0.begun += 1
             }
-            tell(.fileStarted(path: file.path, reason))
-            if file.losesOrientation { tell(.orientationLost(path: file.path)) }
+            notify(.fileStarted(path: file.path, reason))
+            if file.losesOrientation { notify(.orientationLost(path: file.path)) }
         } catch {
             fail(error)
             drop(units)
@@ -402,7 +402,7 @@ final class RecordingWriter: @unchecked Sendable {
     private func end(_ free: Int) {
         guard progress.update({ $0.ended == nil }) else { return }
         progress.end(.diskNearlyFull)
-        tell(.diskNearlyFull(free: free))
+        notify(.diskNearlyFull(free: free))
         onEnding()
     }
 
@@ -414,12 +414,12 @@ final class RecordingWriter: @unchecked Sendable {
         body(frameLog)
         guard frameLog.missing > before else { return }
         progress.update { $0.missingLines = frameLog.missing }
-        if before == 0, let failure = frameLog.failure { tell(.warning(failure)) }
+        if before == 0, let failure = frameLog.failure { notify(.warning(failure)) }
     }
 
     func fail(_ error: PipelineError) {
         guard progress.fail(error) else { return }
-        tell(.failed(error))
+        notify(.failed(error))
         onEnding()
     }
 }

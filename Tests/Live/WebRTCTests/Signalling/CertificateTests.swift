@@ -55,7 +55,7 @@ import Testing
         let text = "\(error)"
         #expect(text.contains("https://\(server)"), "\(text)")
         #expect(text.contains("certificate"), "\(text)")
-        #expect(text.contains("unable to get local issuer"), "\(text)")
+        #expect(text.contains("not trusted: CERTIFICATE_VERIFY_FAILED"), "\(text)")
         #expect(text.contains("update-ca-certificates"), "\(text)")
         #expect(!text.contains("secret"), "\(text)")
     }

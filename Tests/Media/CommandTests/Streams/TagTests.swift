@@ -24,7 +24,9 @@ extension CommandTests {
                         "gst-launch-1.0 -q \(Self.pictures.replacing("appsink", with: writer))"
                             + " ! filesink location=\(theirs)",
                     ])
-                let (found, expected) = (try await told(of: ours), try await told(of: theirs))
+                let (found, expected) = (
+                    try await reported(of: ours), try await reported(of: theirs)
+                )
                 #expect(found == expected)
                 #expect(found.contains("Morning") && found.contains("Us"))
             }
@@ -52,7 +54,7 @@ extension CommandTests {
                     "record", "--capture", Self.pictures, path,
                 ])
                 #expect(ended.status == 0, "\(ended.errors)")
-                let found = try await told(of: path)
+                let found = try await reported(of: path)
                 #expect(found.contains("Morning") && found.contains("Us"), "\(found)")
                 let probe = try await MediaProbe(of: path)
                 #expect(probe.video?.width == 48 && probe.video?.height == 64)
@@ -60,7 +62,7 @@ extension CommandTests {
         }
 
         /// The titles and artists of a file and of its streams.
-        private func told(of path: String) async throws -> Set<String> {
+        private func reported(of path: String) async throws -> Set<String> {
             let text = try await Tool.check(
                 "ffprobe",
                 [

@@ -73,7 +73,7 @@ import Testing
         }
         await receiver.shutDown()
         let statistics = await receiver.statistics
-        let remote = statistics.remoteAudio["anna"] ?? statistics.gone.remoteAudio.latest["anna"]
+        let remote = statistics.remoteAudio["anna"] ?? statistics.removed.remoteAudio.latest["anna"]
         return (channel, remote)
     }
 

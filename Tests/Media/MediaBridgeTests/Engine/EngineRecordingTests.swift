@@ -16,12 +16,12 @@ import Testing
     private final class Screen: VideoSink, Sendable {
         private let count = Mutex(0)
         private let enough: AsyncStream<Int>
-        private let tell: AsyncStream<Int>.Continuation
+        private let notify: AsyncStream<Int>.Continuation
 
-        init() { (enough, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+        init() { (enough, notify) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
         func render(_ frame: VideoFrame) throws {
-            tell.yield(
+            notify.yield(
                 count.withLock {
                     $0 += 1
                     return $0

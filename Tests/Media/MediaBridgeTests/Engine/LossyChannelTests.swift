@@ -82,7 +82,7 @@ import Testing
             await receiver.shutDown()
             await sender.shutDown()
             let final = await receiver.statistics
-            let counts = final.renderers[renderer] ?? final.gone.renderers.latest[renderer]
+            let counts = final.renderers[renderer] ?? final.removed.renderers.latest[renderer]
             let report = try await recorder.stop()
 
             #expect(frames.offered == 150 && report.video?.written == 150)

@@ -78,7 +78,7 @@ private final class LiveWriter {
             kinds: [.video, .audio],
             limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
             timeline: RecordingTimeline(leader: .video, wallClock: WallClock()),
-            queue: queue, clock: time, progress: RecordingProgress(), tell: { _ in })
+            queue: queue, clock: time, progress: RecordingProgress(), notify: { _ in })
         handle([
             .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),
         ])

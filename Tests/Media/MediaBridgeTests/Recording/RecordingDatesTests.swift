@@ -325,9 +325,9 @@ import Testing
             #expect(report.files.map(\.frames) == [25] && report.video?.written == 75)
             // The directory of the day before is gone with its files.
             #expect(directory.contents == ["0102"])
-            var told = 0
-            for await event in events { if case .fileRemoved = event { told += 1 } }
-            #expect(told == 11)
+            var reported = 0
+            for await event in events { if case .fileRemoved = event { reported += 1 } }
+            #expect(reported == 11)
         }
     }
 

@@ -28,7 +28,7 @@ struct DiskStates {
             case .resize(let new): size = new
             case .flushBegan(let number): began[number] = index
             case .flushed(let number): flushed = max(flushed, began[number] ?? 0)
-            case .flushedDirectory, .told: break
+            case .flushedDirectory, .reported: break
             }
             sizes.append(size)
             certain.append(flushed)

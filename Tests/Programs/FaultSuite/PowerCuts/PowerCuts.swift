@@ -66,7 +66,7 @@ enum PowerCuts {
             var end: Int?
             for (index, step) in log.steps.enumerated() {
                 var frames = offered[index]
-                if case .told(let line) = step {
+                if case .reported(let line) = step {
                     if line.hasPrefix("frame ") { frames = Recording.offered(in: line) }
                     if line.hasPrefix("event fileFinished") { end = end ?? index + 1 }
                 }
@@ -234,7 +234,7 @@ enum PowerCuts {
             steps: for step in try WriteLog(of: place).steps {
                 switch step {
                 case .flushedDirectory(let path): flushed.insert(path)
-                case .told(let line) where line.hasPrefix("event fileFinished"): break steps
+                case .reported(let line) where line.hasPrefix("event fileFinished"): break steps
                 default: break
                 }
             }

@@ -15,7 +15,7 @@ struct WriteLog: Sendable {
         case flushed(Int)
         /// A directory was flushed.
         case flushedDirectory(String)
-        case told(String)
+        case reported(String)
     }
     private(set) var steps: [Step] = []
     /// The bytes of all writes.
@@ -65,7 +65,7 @@ struct WriteLog: Sendable {
             case 3: steps.append(.flushBegan(header.1))
             case 4: steps.append(.flushed(header.1))
             case 5: steps.append(.flushedDirectory(text(content)))
-            default: steps.append(.told(text(content)))
+            default: steps.append(.reported(text(content)))
             }
             at = content.upperBound
         }

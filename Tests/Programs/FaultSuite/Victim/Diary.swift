@@ -4,11 +4,11 @@ import Synchronization
 
 /// The victim's progress messages: one line and one write each.
 final class Diary: Sendable {
-    private let told = Mutex<[String]>([])
+    private let reported = Mutex<[String]>([])
     private let frames = Atomic<Int>(0)
 
     /// The recorder's events so far.
-    var events: [String] { told.withLock { $0 } }
+    var events: [String] { reported.withLock { $0 } }
 
     func write(_ line: String) {
         var text = line + "\n"
@@ -45,7 +45,7 @@ final class Diary: Sendable {
         case .failed(let error): name = "failed:\(error.code)"
         case .finished: name = "finished"
         }
-        told.withLock { $0.append(name) }
+        reported.withLock { $0.append(name) }
         write("event \(name)")
     }
 

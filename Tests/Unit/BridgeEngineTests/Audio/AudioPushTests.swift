@@ -101,10 +101,10 @@ struct AudioPushTests {
         #expect(corrections.insertedSamples == 960)
         #expect(corrections.overlaps == 2)
         #expect(corrections.droppedSamples == 960)
-        let told = await events.first { event in
+        let reported = await events.first { event in
             if case .audioCorrected(let correction) = event { correction } else { nil }
         }
-        #expect(told == .inserted(samples: 960))
+        #expect(reported == .inserted(samples: 960))
         await engine.shutDown()
     }
 

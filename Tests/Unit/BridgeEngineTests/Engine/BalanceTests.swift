@@ -86,7 +86,7 @@ struct BalanceTests {
         try await engine.removeAudioSink(id)
         let statistics = await engine.statistics
         #expect(statistics.audioSinks[id] == nil)
-        #expect(statistics.gone.audioSinks.latest[id]?.balance == counts.balance)
+        #expect(statistics.removed.audioSinks.latest[id]?.balance == counts.balance)
         #expect(statistics.localAudio?.balance == FrameBalance(offered: 30, delivered: 30))
         try await engine.disableExternalAudioSource()
         #expect(await engine.statistics.localAudio?.balance.offered == 30)
@@ -120,9 +120,9 @@ struct BalanceTests {
         await engine.shutDown()
         let statistics = await engine.statistics
         #expect(statistics.local[.main]?.delivered == 5)
-        #expect(statistics.gone.tracks.latest[track]?.delivered == 3)
+        #expect(statistics.removed.tracks.latest[track]?.delivered == 3)
         #expect(statistics.renderers[keptID]?.rendered == 5)
-        #expect(statistics.gone.renderers.latest[removedID]?.rendered == 3)
+        #expect(statistics.removed.renderers.latest[removedID]?.rendered == 3)
         #expect(statistics.allRenderers == FrameBalance(offered: 8, delivered: 8))
         #expect("\(statistics)".contains("renderer 1: 5 offered, 5 delivered"))
     }

@@ -73,12 +73,12 @@ struct ChannelLifeTests {
         #expect(first.calls.last == "keep to 320×180")
         let second = SourceScript("B")
         try second.deliverAtStart(1)
-        let isTold = Happening()
+        let isReported = Happening()
         second.state.withLock { state in
-            state.onCall = { if $0.hasPrefix("keep") { isTold.happen() } }
+            state.onCall = { if $0.hasPrefix("keep") { isReported.happen() } }
         }
         try await sender.setVideoSource(ScriptedSource(second))
-        await isTold.wait()
+        await isReported.wait()
         try await sender.leaveChannel()
         #expect(await kept() == VideoLimit())
         #expect(

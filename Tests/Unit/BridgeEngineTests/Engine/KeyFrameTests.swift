@@ -109,8 +109,8 @@ struct KeyFrameTests {
         #expect(track.delivered == 200 && decoding.offered == 200, "seed \(seed): \(decoding)")
         #expect(shown.count <= decoding.delivered, "seed \(seed)")
         #expect(accepted >= decoding.delivered, "seed \(seed)")
-        let asked = await events.rest().count("keyFrameNeeded")
-        #expect((asked > 0) == (decoding.dropped[.needsKeyFrame] > 0), "seed \(seed)")
+        let requested = await events.rest().count("keyFrameNeeded")
+        #expect((requested > 0) == (decoding.dropped[.needsKeyFrame] > 0), "seed \(seed)")
     }
 
     @Test func keyFramesAreKnownByTheirHeaders() {

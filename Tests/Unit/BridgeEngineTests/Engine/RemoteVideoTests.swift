@@ -55,14 +55,14 @@ struct RemoteVideoTests {
         let statistics = await engine.statistics
         let before = try #require(
             receiverLeaves
-                ? statistics.remote["anna"]?[.main] : statistics.gone.remote.latest[track])
+                ? statistics.remote["anna"]?[.main] : statistics.removed.remote.latest[track])
         #expect(before.decoding.offered == 2 && before.decoding.waiting == 1)
         #expect(before.decoding.dropped[.notStarted] == 1)
         hold.signal()
         await engine.shutDown()
         let final = await engine.statistics
         let after = try #require(
-            receiverLeaves ? final.remote["anna"]?[.main] : final.gone.remote.latest[track])
+            receiverLeaves ? final.remote["anna"]?[.main] : final.removed.remote.latest[track])
         #expect(after.received == 2 && after.decoding.offered == 2)
         #expect(after.decoding.delivered == 1 && after.decoding.waiting == 0)
     }

@@ -44,7 +44,7 @@ struct TestBackend: VirtualBackend {
 
     /// Records every conversion, and marks the frame instead of converting it.
     final class Conversions: VideoConverter {
-        private let asked = Mutex<[VideoConversion]>([])
+        private let requested = Mutex<[VideoConversion]>([])
         private let reason = Mutex<Refusal?>(nil)
         /// The error that every conversion throws.
         var failure: Refusal? {
@@ -58,10 +58,10 @@ struct TestBackend: VirtualBackend {
             block.withLock { $0 = hang }
             return hang
         }
-        var all: [VideoConversion] { asked.withLock { $0 } }
+        var all: [VideoConversion] { requested.withLock { $0 } }
 
         func convert(_ frame: VideoFrame, to target: VideoConversion) throws -> VideoFrame {
-            asked.withLock { $0.append(target) }
+            requested.withLock { $0.append(target) }
             block.withLock { $0.take() }?.wait()
             if let failure { throw failure }
             var frame = frame

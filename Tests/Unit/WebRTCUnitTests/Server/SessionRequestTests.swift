@@ -139,9 +139,9 @@ struct SessionRequestTests {
             $0.peerServers = ["turn://u:p@t.example"]
         }
         #expect(await served.send("OPTIONS", "/whep")["Link"] == nil)
-        let told = await served.send("OPTIONS", "/whep", ["Authorization": "Bearer secret"])
-        #expect(told["Link"]?.contains("turn:t.example") == true)
-        #expect(told["Accept-Post"] == "application/sdp")
+        let reported = await served.send("OPTIONS", "/whep", ["Authorization": "Bearer secret"])
+        #expect(reported["Link"]?.contains("turn:t.example") == true)
+        #expect(reported["Accept-Post"] == "application/sdp")
     }
 
     @Test func thePagesAreServed() async {
