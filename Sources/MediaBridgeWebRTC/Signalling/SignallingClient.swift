@@ -35,6 +35,11 @@ package struct SignallingClient: Sendable {
                 .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
+        guard url.user == nil, url.password == nil else {
+            throw PipelineError(
+                .badAddress, message: "the URL for \(origin) has a user name, which is never sent",
+                advice: "a token, and the URL without the user name")
+        }
         if let token, !BearerToken.isValid(token) {
             throw PipelineError(
                 .badAddress, message: "the token for \(origin) cannot be sent in a header",

@@ -107,6 +107,7 @@ import Testing
         try await LocalJanus.run(configuration) { server in
             var configuration = JanusTransport.Configuration.patient
             configuration.sessionTimeout = .seconds(8)
+            configuration.reconnection.returnTimeout = .milliseconds(100)
             let transport = try JanusTransport(server: server.url, configuration: configuration)
             let anna = RoomReceiver()
             let first = try await transport.join("hall", as: "anna", anna)

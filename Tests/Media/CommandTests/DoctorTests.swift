@@ -56,6 +56,7 @@ extension CommandTests {
             let files = try FileManager.default.contentsOfDirectory(atPath: folder)
                 .filter { $0.hasSuffix(".yaml") }.map { "\(folder)/\($0)" }
             let ended = try await GstBridge.run(["doctor", "--json"] + files)
+            #expect(ended.status == 0, "\(ended.errors)")
             let answer = try JSONDecoder().decode(Answer.self, from: Data(ended.output.utf8))
             #expect(files.count > 10)
             #expect(

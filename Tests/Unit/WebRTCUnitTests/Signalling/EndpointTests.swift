@@ -3,7 +3,9 @@ import Testing
 
 /// The addresses and tokens of WHIP and WHEP endpoints.
 struct EndpointTests {
-    @Test(arguments: ["", "whip", "ftp://host/whip", "http://", "rtsp://host"])
+    @Test(arguments: [
+        "", "whip", "ftp://host/whip", "http://", "rtsp://host", "https://user:secret@host/whip",
+    ])
     func invalidEndpointIsRefused(text: String) {
         #expect(throws: PipelineError.self) { _ = try SignallingClient(text) }
     }
