@@ -175,6 +175,11 @@ final class BackpressureGate: Sendable {
             < depth.load(ordering: .relaxed)
     }
 
+    /// The level according to the counts: that of a queue that drops nothing.
+    var levelByCount: Level {
+        (entries.value - departures.load(ordering: .relaxed), !hasRoomByCount)
+    }
+
     /// Whether there is room now.
     ///
     /// - Parameter level: Returns the level of the queue now.

@@ -39,7 +39,6 @@ final class RecordingInbox: Sendable {
 
     private let items = Mutex<[Item]>([])
     private let gate = BackpressureGate()
-    private static let depth = 64
     private let generations = Atomic<Int>(0)
     private let lost = Mutex<[MediaKind: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
@@ -53,7 +52,7 @@ final class RecordingInbox: Sendable {
     ///   - clock: Measures when units arrive.
     init(queue: SerialQueue, clock: any Timeline = .system) {
         (self.queue, self.clock) = (queue, clock)
-        gate.setLimit(QueueLimit(buffers: Self.depth))
+        gate.setLimit(QueueLimit(buffers: 64))
     }
 
     /// Calls `body` on the writer's queue when there are items.
@@ -71,14 +70,10 @@ final class RecordingInbox: Sendable {
     /// Passes a unit to the writer. Blocks while too many wait. Thread: an encoder's streaming
     /// thread.
     func put(_ unit: EncodedUnit, generation: Int) {
-        guard gate.hasRoomByCount || gate.waitOnThread(level: { level })
+        // Not by the number of items: a mark is one, too, and its departure does not wake a thread that waits.
+        guard gate.hasRoomByCount || gate.waitOnThread(level: { gate.levelByCount })
         else { return lost.withLock { $0[unit.kind, default: 0] += 1 } }
         put(.unit(unit, generation: generation))
-    }
-
-    private var level: BackpressureGate.Level {
-        let count = items.withLock { $0.count }
-        return (count, count >= Self.depth)
     }
 
     /// Number of units lost because the inbox was closed.
@@ -98,8 +93,11 @@ final class RecordingInbox: Sendable {
 
     /// Passes an item to the writer. Thread: any; never blocks.
     func put(_ item: Item) {
-        items.withLock { $0.append(item) }
-        if case .unit = item { gate.entered() }
+        items.withLock { items in
+            items.append(item)
+            // Under the lock, because the encoders of two streams count.
+            if case .unit = item { gate.entered() }
+        }
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
             isDrainScheduled.store(false, ordering: .releasing)
