@@ -363,13 +363,17 @@ public final class Recorder: Sendable {
     private static let completionLimit = Duration.seconds(30).asDefaultDeadline
     private static let patience = Duration.seconds(5)
 
-    /// Reports an error if the recording ended without a file.
+    /// Reports an error if the recording ended without a file, or without the video that came.
     private func noteNothing() {
-        guard progressState.update({ $0.failure == nil && $0.hasNoFile }) else { return }
+        let (hasFailed, hasNoFile) = progressState.update { ($0.failure != nil, $0.hasNoFile) }
         let report = self.report
+        guard !hasFailed, hasNoFile || report.lacksVideo else { return }
         let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
-        let failure = PipelineError.nothingRecorded(
-            path, offered: offered, dropped: (report.video ?? report.audio)?.losses)
+        let failure =
+            hasNoFile
+            ? PipelineError.nothingRecorded(
+                path, offered: offered, dropped: (report.video ?? report.audio)?.losses)
+            : PipelineError.noVideoRecorded(path, report.video)
         if progressState.fail(failure) { listeners.notify(.failed(failure)) }
     }
 

@@ -102,6 +102,9 @@ public struct RecorderReport: Sendable {
     public var ended: End?
     /// The first error.
     public var failure: PipelineError?
+
+    /// Whether no picture was written, because none of those that came could be decoded.
+    var lacksVideo: Bool { video.map { $0.written == 0 && $0.losses[.early] > 0 } ?? false }
 }
 
 /// Events of a recording.
@@ -205,6 +208,16 @@ extension PipelineError {
                 : "nothing was recorded, and \"\(path)\" does not exist: none of \(offered) frames "
                     + "was written (\(dropped ?? DropCounts()))",
             advice: advice(offered: offered, dropped: dropped))
+    }
+
+    /// The error of a recording that has no picture although some came, because none could be decoded.
+    static func noVideoRecorded(_ path: String, _ track: RecorderReport.Track?) -> PipelineError {
+        let (offered, dropped) = (track?.offered ?? 0, track?.losses ?? DropCounts())
+        return PipelineError(
+            .noFrames,
+            message: "\"\(path)\" has no video: none of \(offered) frames was written (\(dropped))",
+            advice: "record for longer, or make the sender send key frames more often: the video "
+                + "before the first key frame cannot be decoded")
     }
 
     private static func advice(offered: Int, dropped: DropCounts?) -> String {

@@ -99,6 +99,37 @@ import Testing
         }
     }
 
+    /// A file with the sound alone would claim that the video was recorded.
+    @Test func aRecordingWithoutADecodablePictureFails() async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Recorder.Configuration()
+            (configuration.video, configuration.audio) = (.copy, .copy)
+            let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
+            try recorder.start()
+            let units = try await EncodedUnits.h264(50)
+            let count = units.count { !$0.isKeyFrame }
+            for (index, unit) in units.enumerated() {
+                let time = MediaTime(value: Int64(index), timescale: 25)
+                var sound = EncodedAudioFrame(
+                    .alaw, bytes: [UInt8](repeating: 0x55, count: 320), runningTime: time,
+                    duration: MediaTime(value: 1, timescale: 25), sampleRate: 8_000,
+                    channelCount: 1)
+                sound.liveTiming = LiveTiming(clockOrigin: .zero, latency: .zero)
+                #expect(recorder.consume(sound).isAccepted)
+                guard !unit.isKeyFrame else { continue }
+                var picture = unit
+                (picture.runningTime, picture.liveTiming) = (time, sound.liveTiming)
+                #expect(recorder.consume(picture) == .dropped(.early))
+            }
+            let error = await #expect(throws: PipelineError.self) { try await recorder.stop() }
+            #expect(
+                error?.message.contains("none of \(count) frames was written") == true, "\(error!)")
+            #expect(error?.advice?.contains("key frames") == true)
+            #expect(recorder.report.audio?.written == 50)
+            expectBalanced(recorder.report)
+        }
+    }
+
     @Test func picturesGoIntoTheFileWithoutSoundThatStaysAway() async throws {
         try await withTemporaryDirectory { directory in
             let report = try await record(into: directory.file("out.mkv")) { source in
