@@ -63,7 +63,7 @@ package final class AppSource: Sendable {
         return (buffers, isFull)
     }
 
-    /// Sets the caps of the buffers that follow, unless they are those that were set last.
+    /// Sets the caps of the buffers that follow. Does nothing if the last caps were the same.
     package func setCaps(_ caps: Caps) {
         // Retained, so that no other caps can get the same identity.
         let before = self.caps.exchange(caps)

@@ -193,7 +193,7 @@ struct StreamProcessors: Sendable {
             || !audio.isEmpty && caps.isSound && caps.mediaType != "audio/x-raw"
     }
 
-    /// Adds the encoded media types that are decoded to those that the outputs take.
+    /// Adds the encoded media types that are decoded to the types that the outputs take.
     func decodable(_ kinds: Caps) -> Caps {
         let types =
             (video.isEmpty ? [] : VideoCodec.table.map(\.mediaType))

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// A file with the sound alone would claim that the video was recorded.
+    /// A file with only audio would claim that the video was recorded.
     @Test func aRecordingWithoutADecodablePictureFails() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
