@@ -116,8 +116,14 @@ package enum NetworkProgram {
     package typealias Connector =
         @Sendable (_ plan: inout BridgePlan, _ decodesCaptures: Bool) async throws -> Void
 
-    /// Connects network addresses in this process; `nil` in `gst-bridge`.
-    @TaskLocal package static var connector: Connector?
+    private static let connection = Mutex<Connector?>(nil)
+
+    /// Connects network addresses in this process; `nil` in `gst-bridge`. Not a task-local value: with one around the
+    /// whole program, the release build of Swift 6.3 crashes at its start.
+    package static var connector: Connector? {
+        get { connection.withLock { $0 } }
+        set { connection.withLock { $0 = newValue } }
+    }
 
     /// Replaces this process if its arguments name a network command. The arguments are kept.
     ///

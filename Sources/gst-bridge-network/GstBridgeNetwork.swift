@@ -11,8 +11,9 @@ struct GstBridgeNetwork: AsyncParsableCommand {
     ])
 
     static func main() async {
-        await NetworkProgram.$connector.withValue({ plan, decodesCaptures in
+        NetworkProgram.connector = { plan, decodesCaptures in
             try await plan.connectAddresses(decodingCaptures: decodesCaptures)
-        }) { await runProgram() }
+        }
+        await runProgram()
     }
 }

@@ -256,16 +256,19 @@ extension PipelineError {
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             // The library does not say more about a certificate than its code.
             let text = "\(error)"
-            let code = ["CERTIFICATE_VERIFY_FAILED", "failedToValidateHostname"]
-                .first(where: text.contains)
+            let code =
+                text.firstMatch(of: /OPENSSL_internal:([A-Z0-9_]+)/).map { String($0.1) }
+                ?? text.printablePrefix
+            let isOfCertificate =
+                code == "CERTIFICATE_VERIFY_FAILED" || text.contains("failedToValidateHostname")
             self.init(
                 .unreachable,
-                message: code.map { "the certificate of \(origin) is not trusted: \($0)" }
-                    ?? "\(origin) accepts no secure connection: \(text.printablePrefix)",
-                advice: code == nil
-                    ? "check that the server speaks TLS"
-                    : "add its authority to the system with update-ca-certificates, and check its "
-                        + "name and its dates")
+                message: isOfCertificate
+                    ? "the certificate of \(origin) is not trusted: \(code)"
+                    : "\(origin) accepts no secure connection: \(code)",
+                advice: isOfCertificate
+                    ? "add its authority to the system with update-ca-certificates, and check its "
+                        + "name and its dates" : "check that the server speaks TLS")
         case is HTTPParserError:
             self.init(
                 .unreachable, message: "the answer of \(origin) is not HTTP, or is cut off",
