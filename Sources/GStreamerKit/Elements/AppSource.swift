@@ -43,7 +43,7 @@ package final class AppSource: Sendable {
             ("max-buffers", bounds.buffers), ("max-bytes", bounds.bytes),
             ("max-time", bounds.time.map { Int($0.wholeNanoseconds) }),
         ] {
-            mb_set_uint64(element.pointer, property, guint64(bound ?? 0))
+            mb_set_uint64(element.pointer, property, guint64(clamping: bound ?? 0))
         }
         gst_app_src_set_leaky_type(
             pointer, dropsOldest ? GST_APP_LEAKY_TYPE_DOWNSTREAM : GST_APP_LEAKY_TYPE_NONE)

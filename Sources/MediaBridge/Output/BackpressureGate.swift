@@ -67,7 +67,7 @@ final class BackpressureGate: Sendable {
     /// The number of elements in a queue now, and whether the queue is full.
     typealias Level = (buffers: Int, isFull: Bool)
 
-    /// Sets when the queue is full, so that no other query is necessary if numbers alone decide.
+    /// Sets when the queue is full, so that no other query is necessary if only numbers decide.
     func setLimit(_ limit: QueueLimit) {
         let isByNumber = limit.bytes == nil && limit.time == nil
         depth.store(isByNumber ? limit.buffers ?? .max : 0, ordering: .relaxed)

@@ -121,6 +121,17 @@ import Testing
         expectBalanced(try await sink.finish().balance)
     }
 
+    @Test(arguments: [
+        QueueLimit(buffers: -1), QueueLimit(bytes: -1), QueueLimit(time: .seconds(-1)),
+    ])
+    func aNegativeLimitDoesNotEndTheProcess(limit: QueueLimit) async throws {
+        let (sink, _, gate) = try Self.output(limit, .evictOldest)
+        try await sink.start()
+        for number in 0..<3 { _ = sink.consume(try Self.frame(number, every: 1_000_000)) }
+        for _ in 0..<3 { gate.signal() }
+        expectBalanced(try await sink.finish().balance)
+    }
+
     @Test func outputsOfABridgeHaveTheirOwnLimits() async throws {
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=32",

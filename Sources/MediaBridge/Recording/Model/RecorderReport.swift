@@ -103,7 +103,7 @@ public struct RecorderReport: Sendable {
     /// The first error.
     public var failure: PipelineError?
 
-    /// Whether no picture was written, because none of those that came could be decoded.
+    /// Whether pictures came, and none was written because none could be decoded.
     var lacksVideo: Bool { video.map { $0.written == 0 && $0.losses[.early] > 0 } ?? false }
 }
 
