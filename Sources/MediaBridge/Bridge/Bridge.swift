@@ -60,9 +60,9 @@ public final class Bridge: Sendable {
             part.streams.map { name, branch in
                 BridgeStream(
                     name: name, branch: branch,
-                    takers: outputs.compactMap { $0.output.branches[name] }
-                        + recordings.compactMap { $0.taker(of: name) }
-                        + destinations.compactMap { $0.taker(of: name) },
+                    receivers: outputs.compactMap { $0.output.branches[name] }
+                        + recordings.compactMap { $0.receiver(of: name) }
+                        + destinations.compactMap { $0.receiver(of: name) },
                     processors: plan.processors(of: name), limits: limits, restarts: part.restart,
                     run: run, isAnyLive: { captures.contains { $0.isLive == true } })
             }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Pictures come out on a thread of the decoder: a file waits for it, and it waits for the processors; live
 /// units are dropped while the decoder is full. Audio is decoded on the thread that delivers it.
-final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
+final class BridgeDecoding: MediaReceiver, VideoFrameConsumer {
     private struct State {
         var decoder: PipelineDecoder?
         var sound: (codec: AudioCodec, decoder: ChainAudioDecoder)?
@@ -69,38 +69,43 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
         }
     }
 
-    // MARK: CaptureReceiver
+    // MARK: MediaReceiver
 
-    func receive(_ frame: consuming VideoFrame) { stream?.receive(frame) }
+    func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
+        stream?.receive(frame) ?? .dropped(.closed)
+    }
 
     func receive(_ tags: Tags) { stream?.receive(tags) }
 
-    func receive(_ sample: MediaSample) {
+    func receive(_ sample: MediaSample) -> FrameDisposition {
         guard processors.decode(sample.caps) else {
-            stream?.receive(sample)
-            return
+            return stream?.receive(sample) ?? .dropped(.closed)
         }
         // The caps contain the header, too.
-        if sample.isHeader { return state.withLock { $0.unwanted += 1 } }
+        if sample.isHeader {
+            state.withLock { $0.unwanted += 1 }
+            return .accepted
+        }
         do throws(PipelineError) {
-            if sample.caps.isSound { try decodeSound(sample) } else { try decodePicture(sample) }
+            return sample.caps.isSound ? try decodeSound(sample) : try decodePicture(sample)
         } catch {
-            refuse(.undecodable)
             run.fail(error)
+            return refuse(.undecodable)
         }
     }
 
-    private func decodePicture(_ sample: MediaSample) throws(PipelineError) {
+    private func decodePicture(_ sample: MediaSample) throws(PipelineError) -> FrameDisposition {
         let unit = EncodedVideoFrame(sample, rotation: branch.translation.rotation)
         guard unit.runningTime != nil || sample.times.decoding != nil else {
             return refuse(.noTime)
         }
         let decoder = try decoder(for: unit.codec)
         let disposition = branch.isLive ? decoder.decode(unit) : decoder.decodeWaiting(unit)
-        if case .dropped(let cause) = disposition { refuse(cause) }
+        if case .dropped(let cause) = disposition { return refuse(cause) }
+        return disposition
     }
 
-    private func decodeSound(_ sample: MediaSample) throws(PipelineError) {
+    private func decodeSound(_ sample: MediaSample) throws(PipelineError) -> FrameDisposition {
         let unit = EncodedAudioFrame(sample)
         guard unit.runningTime != nil else { return refuse(.noTime) }
         let decoder = try state.withLock { state throws(PipelineError) in
@@ -116,17 +121,21 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
         }
         // A decoder may hold samples back, and fill a gap.
         state.withLock { $0.surplus += samples.count - 1 }
-        for sample in samples { stream?.receive(sample) }
+        for sample in samples { _ = stream?.receive(sample) }
+        return .accepted
     }
 
     func streamWasInterrupted() { stream?.streamWasInterrupted() }
 
-    func branchEnded(losing loss: PipelineError?) {
+    func streamEnded(_ end: StreamEnd) {
         state.withLock { $0.decoder }?.drain()
-        stream?.branchEnded(losing: loss)
+        stream?.streamEnded(end)
     }
 
-    private func refuse(_ cause: DropCause) { state.withLock { $0.refused[cause] += 1 } }
+    private func refuse(_ cause: DropCause) -> FrameDisposition {
+        state.withLock { $0.refused[cause] += 1 }
+        return .dropped(cause)
+    }
 
     private func decoder(
         for codec: VideoCodec
@@ -162,8 +171,7 @@ final class BridgeDecoding: CaptureReceiver, VideoFrameConsumer {
     // MARK: VideoFrameConsumer, for the decoder
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        stream?.receive(frame)
-        return .accepted
+        stream?.receive(frame) ?? .dropped(.closed)
     }
 
     func sourceDidFail(_ error: any Error) {

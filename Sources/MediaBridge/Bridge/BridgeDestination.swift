@@ -54,16 +54,16 @@ struct BridgeDestinationOutput: Sendable {
     /// The name of the stream whose pictures are taken; `nil` if none are.
     var pictures: String? { streams.first { $0.value == .video }?.key }
 
-    /// Returns the consumer of a stream; `nil` if the destination does not take it.
-    func taker(of stream: String) -> (any StreamTaker)? {
-        streams[stream].map { Taker(destination: destination, kind: $0) }
+    /// Returns what receives a stream; `nil` if the destination does not take it.
+    func receiver(of stream: String) -> (any MediaReceiver)? {
+        streams[stream].map { Receiver(destination: destination, kind: $0) }
     }
 
     var counts: BridgeReport.Counts {
         BridgeReport.Counts(destination.balance, packets: destination.packets)
     }
 
-    private final class Taker: StreamTaker {
+    private final class Receiver: MediaReceiver {
         private let destination: any BridgeDestination
         private let kind: MediaKind
 
@@ -72,11 +72,9 @@ struct BridgeDestinationOutput: Sendable {
             self.kind = kind
         }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { destination.take(frame) }
+        func receive(_ frame: consuming VideoFrame) -> FrameDisposition { destination.take(frame) }
 
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { destination.take(unit) }
-
-        func take(_ sample: MediaSample) -> FrameDisposition {
+        func receive(_ sample: MediaSample) -> FrameDisposition {
             if kind == .audio {
                 if let frame = sample.audioFrame { return destination.take(frame) }
                 return sample.isHeader ? .accepted : destination.take(EncodedAudioFrame(sample))
@@ -85,9 +83,7 @@ struct BridgeDestinationOutput: Sendable {
             return destination.take(EncodedVideoFrame(sample, rotation: .none))
         }
 
-        func take(_ tags: Tags) {}
-
-        func endOfStream(isAtLimit: Bool) {}
+        func streamEnded(_ end: StreamEnd) {}
     }
 }
 

@@ -68,9 +68,9 @@ struct BridgeRecording: Sendable {
         self.streams = streams
     }
 
-    /// Returns the consumer of a stream; `nil` if the recording does not take it.
-    func taker(of stream: String) -> (any StreamTaker)? {
-        streams[stream].map { Taker(recorder: recorder, kind: $0) }
+    /// Returns what receives a stream; `nil` if the recording does not take it.
+    func receiver(of stream: String) -> (any MediaReceiver)? {
+        streams[stream].map { Receiver(recorder: recorder, kind: $0) }
     }
 
     var counts: BridgeReport.Counts {
@@ -82,7 +82,7 @@ struct BridgeRecording: Sendable {
                 .reduce(FrameBalance(), +), bytes: report.bytes)
     }
 
-    private final class Taker: StreamTaker {
+    private final class Receiver: MediaReceiver {
         private let recorder: Recorder
         private let kind: MediaKind
 
@@ -100,7 +100,7 @@ struct BridgeRecording: Sendable {
             return AppSink.commonFormats
         }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
             if kind == .video { return recorder.consume(frame) }
             if let caps = try? Caps("video/x-raw") {
                 recorder.fail(PipelineError.notRaw(caps, kind))
@@ -108,19 +108,17 @@ struct BridgeRecording: Sendable {
             return .badFormat
         }
 
-        func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
-
-        func take(_ sample: MediaSample) -> FrameDisposition {
+        func receive(_ sample: MediaSample) -> FrameDisposition {
             if kind == .audio, let frame = sample.audioFrame { return recorder.consume(frame) }
             // The caps contain it, too.
             if sample.isHeader { return .accepted }
             return recorder.consume(sample, of: kind)
         }
 
-        func take(_ tags: Tags) { recorder.note(tags, of: kind) }
+        func receive(_ tags: Tags) { recorder.note(tags, of: kind) }
 
         func streamWasInterrupted() { recorder.expectKeyUnit(of: kind) }
 
-        func endOfStream(isAtLimit: Bool) { recorder.end(kind) }
+        func streamEnded(_ end: StreamEnd) { recorder.end(kind) }
     }
 }

@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// One stream of a bridge: from a branch of a capture, through the processors, to every output that
 /// takes it, all on the thread that delivers the frame.
-final class BridgeStream: CaptureReceiver {
+final class BridgeStream: MediaReceiver {
     let name: String
     let branch: CaptureBranch
     private let processors: StreamProcessors
-    private let takers: [any StreamTaker]
+    private let receivers: [any MediaReceiver]
     /// Whether frames are passed on: from ``open()`` to ``close()``.
     private let isOpen = Atomic<Bool>(false)
     private let limits: BridgeLimits
@@ -35,7 +35,7 @@ final class BridgeStream: CaptureReceiver {
     private let outages = Mutex(BridgeReport.Outages())
 
     init(
-        name: String, branch: CaptureBranch, takers: [any StreamTaker],
+        name: String, branch: CaptureBranch, receivers: [any MediaReceiver],
         processors: StreamProcessors,
         limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun,
         isAnyLive: @escaping @Sendable () -> Bool
@@ -45,9 +45,9 @@ final class BridgeStream: CaptureReceiver {
         self.limits = limits
         self.restarts = restarts
         self.run = run
-        self.takers = takers
+        self.receivers = receivers
         self.processors = processors
-        limits.add(name) { [branch, run, isTaken = !takers.isEmpty] in
+        limits.add(name) { [branch, run, isTaken = !receivers.isEmpty] in
             guard isTaken, !branch.isLive, !branch.isEnded else { return false }
             // A stream that had this much time, or the time of live streams, to begin is missing.
             return branch.arrivedSamples > 0
@@ -59,7 +59,7 @@ final class BridgeStream: CaptureReceiver {
     }
 
     /// Whether an output or a recording takes it.
-    var isTaken: Bool { !takers.isEmpty }
+    var isTaken: Bool { !receivers.isEmpty }
 
     /// Begins to receive from the branch.
     func connect() { branch.push(to: decoding.withLock { $0 } ?? self) }
@@ -79,10 +79,10 @@ final class BridgeStream: CaptureReceiver {
     /// A demuxer has no pads yet: only those whose media type the outputs take will be linked.
     func negotiate() {
         // A program that keeps frames must not keep the few buffers of a display.
-        if isDirect, takers.count == 1 { takers[0].lendMemory(to: branch.sink) }
-        let accepted = takers.compactMap(\.acceptedCaps)
+        if isDirect, receivers.count == 1 { receivers[0].lendMemory(to: branch.sink) }
+        let accepted = receivers.compactMap(\.acceptedCaps)
         let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
-        let preferred = takers.compactMap(\.preferredCaps).first.flatMap { preferred in
+        let preferred = receivers.compactMap(\.preferredCaps).first.flatMap { preferred in
             branch.sink.canChoose(preferred) ? preferred : nil
         }
         guard let first = accepted.first else {
@@ -115,8 +115,8 @@ final class BridgeStream: CaptureReceiver {
         guard branch.sink.narrow(to: common) else { return }
         // Answers one output in the order in which its elements prefer the caps, which one list of
         // caps would not keep, and several outputs in the order in which a tee does.
-        let askable = takers.filter { $0.acceptedCaps != nil }
-        branch.sink.answerCapsQueries { [isShared = takers.count > 1] caps in
+        let askable = receivers.filter { $0.acceptedCaps != nil }
+        branch.sink.answerCapsQueries { [isShared = receivers.count > 1] caps in
             let answers = askable.compactMap { $0.acceptedCaps(of: caps) }
             guard answers.count == askable.count else { return nil }
             guard isShared else { return answers.first }
@@ -182,18 +182,16 @@ final class BridgeStream: CaptureReceiver {
         restarts?.delivers(after: gap)
     }
 
-    // MARK: CaptureReceiver
+    // MARK: MediaReceiver
 
-    func receive(_ frame: consuming VideoFrame) {
-        guard let time = checked(frame.runningTime) else { return }
+    func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
+        guard let time = checked(frame.runningTime) else { return .dropped(.noTime) }
         let verdict = limits.admit(name, at: time, for: frame.duration, isPicture: true)
         if verdict.passes { reach(time, frame.duration) }
-        if verdict.passes, isOpen.load(ordering: .acquiring) {
-            count(pass(consume frame))
-        } else {
-            refuse()
-        }
+        let isPassed = verdict.passes && isOpen.load(ordering: .acquiring)
+        let result = isPassed ? count(pass(consume frame)) : refuse()
         apply(verdict)
+        return result
     }
 
     /// Runs the processors, and gives the result to every output.
@@ -203,12 +201,12 @@ final class BridgeStream: CaptureReceiver {
         let processed = processors.process(consume frame) { fail($0) }
         guard let frame = consume processed else { return .dropped(.processor) }
         var result = FrameDisposition.dropped(.closed)
-        guard let last = takers.last else { return result }
-        for taker in takers.dropLast() { result = result.or(taker.consume(copy frame)) }
-        return result.or(last.consume(consume frame))
+        guard let last = receivers.last else { return result }
+        for receiver in receivers.dropLast() { result = result.or(receiver.receive(copy frame)) }
+        return result.or(last.receive(consume frame))
     }
 
-    func receive(_ sample: MediaSample) {
+    func receive(_ sample: MediaSample) -> FrameDisposition {
         if sample.caps.isSound { isSound.store(true, ordering: .relaxed) }
         // A header comes before the first unit, which needs it. It has no time and is not a frame.
         if sample.isHeader {
@@ -220,7 +218,7 @@ final class BridgeStream: CaptureReceiver {
         // has several buffers, only the first has a time.
         let last = MediaTime(nanoseconds: latest.load(ordering: .relaxed))
         let known = sample.runningTime ?? (sample.caps.isRaw ? nil : last)
-        guard let time = checked(known) else { return }
+        guard let time = checked(known) else { return .dropped(.noTime) }
         latest.store(time.nanoseconds, ordering: .relaxed)
         let isNew =
             !hasBegun.exchange(true, ordering: .relaxed)
@@ -230,13 +228,11 @@ final class BridgeStream: CaptureReceiver {
             limits.isLimited
             && (isNew ? sample.caps.isEncodedPictures : sample.caps.isAlignedToPictures)
         let verdict = limits.admit(name, at: time, for: sample.duration, isPicture: isPicture)
-        if verdict.passes, isOpen.load(ordering: .acquiring) {
-            reach(time, sample.duration)
-            count(pass(sample))
-        } else {
-            refuse()
-        }
+        let isPassed = verdict.passes && isOpen.load(ordering: .acquiring)
+        if isPassed { reach(time, sample.duration) }
+        let result = isPassed ? count(pass(sample)) : refuse()
         apply(verdict)
+        return result
     }
 
     /// Runs the processors of audio, and gives the result to every output.
@@ -268,41 +264,44 @@ final class BridgeStream: CaptureReceiver {
 
     private func apply(_ verdict: BridgeLimits.Verdict) {
         // A muxer that still waits for this stream would block the streams that continue.
-        if verdict.isLast { takers.forEach { $0.endOfStream(isAtLimit: true) } }
+        if verdict.isLast { receivers.forEach { $0.streamEnded(.limit) } }
         if let end = verdict.end { run.end(end) }
     }
 
-    func receive(_ tags: Tags) { takers.forEach { $0.take(tags) } }
+    func receive(_ tags: Tags) { receivers.forEach { $0.receive(tags) } }
 
     func streamWasInterrupted() {
         isInterrupted.store(true, ordering: .relaxed)
-        takers.forEach { $0.streamWasInterrupted() }
+        receivers.forEach { $0.streamWasInterrupted() }
     }
 
     var takesBytes: Bool {
         areBytesTaken.withLock { known in
-            let areTaken = known ?? (isDirect && takers.contains { $0.takesBytes })
+            let areTaken = known ?? (isDirect && receivers.contains { $0.takesBytes })
             known = areTaken
             return areTaken
         }
     }
 
-    var takesAtOnce: Bool { isDirect && takers.allSatisfy { $0.takesAtOnce } }
+    var takesAtOnce: Bool { isDirect && receivers.allSatisfy { $0.takesAtOnce } }
 
     @discardableResult
     private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
-        for taker in takers { result = result.or(taker.take(sample)) }
+        for receiver in receivers { result = result.or(receiver.receive(sample)) }
         return result
     }
 
-    func branchEnded(losing loss: PipelineError?) {
-        if loss == nil, restarts?.streamEnded() == true { return }
-        if let loss, !branch.isOptional { run.note(loss: loss, of: name) }
+    func streamEnded(_ end: StreamEnd) {
+        if case .missing(let loss) = end {
+            if !branch.isOptional { run.note(loss: loss, of: name) }
+        } else if restarts?.streamEnded() == true {
+            return
+        }
         // A muxer that still waits for this stream would block all others. A file may end while the
         // run is being ended.
         let isRunOver = run.ending != nil
-        takers.forEach { $0.endOfStream(isAtLimit: isRunOver) }
+        receivers.forEach { $0.streamEnded(isRunOver ? .limit : .complete) }
         if let end = limits.ended(name) { run.end(end) }
         run.streamEnded()
     }
@@ -344,16 +343,21 @@ final class BridgeStream: CaptureReceiver {
         return time
     }
 
-    private func refuse() { unwanted.add(1, ordering: .releasing) }
+    @discardableResult
+    private func refuse() -> FrameDisposition {
+        unwanted.add(1, ordering: .releasing)
+        return .dropped(.closed)
+    }
 
-    private func count(_ disposition: FrameDisposition) {
+    private func count(_ disposition: FrameDisposition) -> FrameDisposition {
         switch disposition {
         case .accepted: passed.add()
-        case .dropped(.closed) where takers.isEmpty: passed.add()
+        case .dropped(.closed) where receivers.isEmpty: passed.add()
         // After the stop, and after every output has ended, frames are not wanted and not lost.
         case .dropped(.notStarted), .dropped(.closed): refuse()
         case .dropped(let cause): drops.withLock { $0[cause] += 1 }
         }
+        return disposition
     }
 }
 
@@ -362,64 +366,18 @@ extension FrameDisposition {
     fileprivate func or(_ next: FrameDisposition) -> FrameDisposition { isAccepted ? self : next }
 }
 
-/// A consumer of a stream's frames and samples: a branch of an output, or a recording.
-protocol StreamTaker: VideoFrameConsumer {
-    /// The caps that it takes; `nil` if it takes any.
-    var acceptedCaps: Caps? { get }
-
-    /// The raw formats that it prefers if the capture has a choice; `nil` if it has no preference.
-    var preferredCaps: Caps? { get }
-
-    /// Returns the subset of `caps` that it takes, in its order of preference.
-    func acceptedCaps(of caps: Caps?) -> Caps?
-
-    /// Lets a capture write into memory of the taker's elements, if they have any.
-    func lendMemory(to sink: AppSink)
-
-    /// Takes a sample of anything other than raw video.
-    func take(_ sample: MediaSample) -> FrameDisposition
-
-    /// Whether it takes samples whose caps are ANY.
-    var takesBytes: Bool { get }
-
-    /// Whether it takes the next sample of a live capture without a wait and without a conversion.
-    var takesAtOnce: Bool { get }
-
-    /// Takes tags of the stream. Never blocks.
-    func take(_ tags: Tags)
-
-    /// Called before the first frame or sample of a capture that was started again.
-    func streamWasInterrupted()
-
-    /// Ends the stream.
-    ///
-    /// - Parameter isAtLimit: Whether the end of the run ends it, for example a limit; otherwise the
-    ///   stream itself.
-    func endOfStream(isAtLimit: Bool)
-}
-
-extension StreamTaker {
-    var acceptedCaps: Caps? { nil }
-
-    func acceptedCaps(of caps: Caps?) -> Caps? { nil }
-
-    var takesBytes: Bool { false }
-
-    var takesAtOnce: Bool { false }
-
-    var preferredCaps: Caps? { nil }
-
-    func lendMemory(to sink: AppSink) {}
-
-    func streamWasInterrupted() {}
-}
-
-extension OutputBranch: StreamTaker {
+extension OutputBranch: MediaReceiver {
     var takesBytes: Bool { source.takesBytes }
 
     var takesAtOnce: Bool { queuesAtOnce(isLive: true) }
 
-    func take(_ sample: MediaSample) -> FrameDisposition {
+    func receive(_ frame: consuming VideoFrame) -> FrameDisposition { accept(frame) }
+
+    func streamEnded(_ end: StreamEnd) {
+        if case .limit = end { endOfStream(isAtLimit: true) } else { endOfStream() }
+    }
+
+    func receive(_ sample: MediaSample) -> FrameDisposition {
         push(
             sample.buffer.retained(), caps: sample.caps, time: sample.runningTime, duration: nil,
             live: sample.liveTiming, isHeader: sample.isHeader)

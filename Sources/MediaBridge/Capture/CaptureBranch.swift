@@ -29,11 +29,11 @@ final class CaptureBranch: Sendable {
 
     enum Mode: Sendable {
         case idle
-        case push(any CaptureReceiver)
+        case push(any MediaReceiver)
         case pull(@Sendable () -> Void)
         case discard
         /// The capture is being started again; until then samples are discarded.
-        case suspended(any CaptureReceiver)
+        case suspended(any MediaReceiver)
         /// A reader exists but has not begun: a capture that is not live waits for it.
         case hold(DispatchSemaphore)
     }
@@ -63,7 +63,7 @@ final class CaptureBranch: Sendable {
 
     /// Delivers samples to `receiver` as they arrive, and the end of the stream if it has come
     /// already.
-    func push(to receiver: any CaptureReceiver) {
+    func push(to receiver: any MediaReceiver) {
         reportTags(receiver)
         enter(.push(receiver))
         reportTags(receiver)
@@ -249,13 +249,13 @@ final class CaptureBranch: Sendable {
 
     /// Reports the end to the receiver, once per run: the end may come while a receiver is being
     /// connected.
-    private func reportEnd(_ receiver: any CaptureReceiver) {
+    private func reportEnd(_ receiver: any MediaReceiver) {
         guard !isEndReported.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let run = self.run.load(ordering: .acquiring)
         enqueue { [self] in
             guard run == self.run.load(ordering: .acquiring) else { return }
             drain(to: receiver)
-            receiver.branchEnded(losing: loss)
+            receiver.streamEnded(loss.map { .missing($0) } ?? .complete)
         }
     }
 
@@ -284,7 +284,7 @@ final class CaptureBranch: Sendable {
     }
 
     /// Delivers the waiting tags in order, under the lock: the receiver must not block.
-    private func reportTags(_ receiver: any CaptureReceiver) {
+    private func reportTags(_ receiver: any MediaReceiver) {
         pendingTags.withLock { tags in
             tags.forEach { receiver.receive($0) }
             tags = []
@@ -298,7 +298,7 @@ final class CaptureBranch: Sendable {
         translation.orientation.change(to: rotation, from: arrivedSamples)
     }
 
-    private func scheduleDrain(_ receiver: any CaptureReceiver) {
+    private func scheduleDrain(_ receiver: any MediaReceiver) {
         guard !isDrainScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         enqueue { [self] in
             isDrainScheduled.store(false, ordering: .releasing)
@@ -318,28 +318,28 @@ final class CaptureBranch: Sendable {
     /// the change to another thread.
     ///
     /// - Returns: False if the delivery queue has to deliver them, in order with what it has to do before.
-    private func deliverAtOnce(to receiver: any CaptureReceiver) -> Bool {
+    private func deliverAtOnce(to receiver: any MediaReceiver) -> Bool {
         guard jobs.load(ordering: .acquiring) == 0 else { return false }
         return delivery.withLockIfAvailable { _ in deliverAll(to: receiver) } != nil
     }
 
-    private func drain(to receiver: any CaptureReceiver) {
+    private func drain(to receiver: any MediaReceiver) {
         delivery.withLock { _ in deliverAll(to: receiver) }
     }
 
-    private func deliverAll(to receiver: any CaptureReceiver) {
+    private func deliverAll(to receiver: any MediaReceiver) {
         while let sample = translation.pull() { deliver(sample, to: receiver) }
     }
 
     /// Delivers all samples that have arrived. The appsink of a file drops nothing, so the counts
     /// say how many wait; no extra pull is needed to find the queue empty.
-    private func deliverArrived(to receiver: any CaptureReceiver) {
+    private func deliverArrived(to receiver: any MediaReceiver) {
         while translation.takenSamples < arrivedSamples, let sample = translation.pull() {
             deliver(sample, to: receiver)
         }
     }
 
-    private func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
+    private func deliver(_ sample: consuming Sample, to receiver: any MediaReceiver) {
         guard sample.capsIdentity != nil || receiver.takesBytes else { return refuseBytes() }
         translation.deliver(sample, to: receiver)
     }
@@ -371,41 +371,6 @@ final class CaptureBranch: Sendable {
         }
         return nil
     }
-}
-
-/// Receives the data of one branch of a capture: raw video as frames, everything else as samples;
-/// raw audio as frames if ``SampleTranslation/giveAudioFrames()`` was called.
-///
-/// Called on one thread at a time: on the streaming thread of a file, which it may block; on a
-/// delivery queue if the capture is live.
-protocol CaptureReceiver: AnyObject, Sendable {
-    func receive(_ frame: consuming VideoFrame)
-    func receive(_ frame: consuming AudioFrame)
-    func receive(_ sample: MediaSample)
-    /// Receives the tags that apply from here on. Must not block.
-    func receive(_ tags: Tags)
-    /// Whether samples whose caps are ANY may be delivered: bytes whose format the capture does not
-    /// state.
-    var takesBytes: Bool { get }
-    /// Whether it takes the next sample of a live capture without a wait, a conversion, or code of the program.
-    var takesAtOnce: Bool { get }
-    /// Reports that samples are missing from here on to the next, because the capture was started
-    /// again.
-    func streamWasInterrupted()
-    /// Reports that the branch has ended; no sample follows.
-    ///
-    /// - Parameter loss: Why no sample ever came, if the capture turned out to have no such stream;
-    ///   otherwise `nil`.
-    func branchEnded(losing loss: PipelineError?)
-}
-
-extension CaptureReceiver {
-    /// Does nothing: for receivers that do not ask for audio frames.
-    func receive(_ frame: consuming AudioFrame) {}
-    func receive(_ tags: Tags) {}
-    var takesBytes: Bool { false }
-    var takesAtOnce: Bool { false }
-    func streamWasInterrupted() {}
 }
 
 /// Fills the appsrcs of a capture's string: with media that no element brings, such as that of a server with

@@ -133,7 +133,7 @@ final class SampleTranslation: Sendable {
 
     /// Passes the sample that was pulled last to a receiver. Not as an ``Item``, which costs a tenth of all that
     /// a bridge does for a frame.
-    func deliver(_ sample: consuming Sample, to receiver: any CaptureReceiver) {
+    func deliver(_ sample: consuming Sample, to receiver: any MediaReceiver) {
         let layout = layout(of: sample)
         let running = time(of: sample)
         guard let buffer = sample.takeBuffer() else { return }

@@ -1,11 +1,6 @@
 // Frames of programs, which are wrapped as buffers.
 extension OutputBranch {
-    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { accept(frame) }
-
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { accept(unit) }
-
-    /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does. Not named `consume`: a protocol's
-    /// default for encoded frames would be preferred to a generic function.
+    /// Writes a frame as ``push(_:caps:time:duration:live:evicts:isHeader:)`` does.
     @discardableResult
     func accept(_ frame: borrowing some OutputFrame) -> FrameDisposition {
         guard !frame.isEmpty else { return refuse(.badSize) }

@@ -384,7 +384,7 @@ final class OutputBranch: Sendable {
     }
 
     /// Sends tags of the stream to the output's elements. Never blocks.
-    func take(_ tags: Tags) {
+    func receive(_ tags: Tags) {
         stream.withLock { stream in
             guard stream.isOpen else { return }
             if stream.caps == nil { stream.tags.append(tags) } else { source.send(tags) }

@@ -205,7 +205,7 @@ final class PipelineDecoder: VideoDecoder {
 
 /// Passes pictures from a decoder's pipeline to the consumer, each with the time and the rotation
 /// of its unit.
-final class DecodedPictures: CaptureReceiver {
+final class DecodedPictures: MediaReceiver {
     private let ledger: PendingAccessUnits
     let consumer: any VideoFrameConsumer
     private let isClosed = Atomic<Bool>(false)
@@ -238,26 +238,27 @@ final class DecodedPictures: CaptureReceiver {
     /// Called when no more pictures follow in this run.
     func ended() { ending.withLock { $0 }?.signal() }
 
-    func receive(_ frame: consuming VideoFrame) {
+    func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
         var picture = frame
         // A unit whose picture is not delivered stays pending, and the stop counts it as lost.
         guard !isClosed.load(ordering: .sequentiallyConsistent),
             let unit = ledger.unit(of: picture)
-        else { return }
+        else { return .dropped(.closed) }
         picture.runningTime = unit.time
         picture.rotation = unit.rotation
         picture.liveTiming = unit.live
         // The decoder invented the duration: the stream does not contain one.
         picture.duration = nil
         isBusy.store(true, ordering: .relaxed)
-        consumer.consume(picture)
+        let disposition = consumer.consume(picture)
         isBusy.store(false, ordering: .relaxed)
         delivered.add(1, ordering: .relaxed)
+        return disposition
     }
 
-    func receive(_ sample: MediaSample) {}
+    func receive(_ sample: MediaSample) -> FrameDisposition { .wrongBufferType }
 
-    func branchEnded(losing loss: PipelineError?) { ended() }
+    func streamEnded(_ end: StreamEnd) { ended() }
 }
 
 /// Finds the access unit that a decoded picture belongs to.

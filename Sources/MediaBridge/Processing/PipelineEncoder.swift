@@ -105,7 +105,7 @@ final class PipelineEncoder: VideoEncoder {
     }
 
     /// Passes units from the pipeline to the consumer.
-    private final class Units: CaptureReceiver {
+    private final class Units: MediaReceiver {
         private struct State {
             /// The running time at which the encoder's time is zero.
             var base: MediaTime?
@@ -134,23 +134,23 @@ final class PipelineEncoder: VideoEncoder {
 
         func close() { state.withLock { $0.isClosed = true } }
 
-        func receive(_ frame: consuming VideoFrame) {}
+        func receive(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
 
-        func receive(_ sample: MediaSample) {
+        func receive(_ sample: MediaSample) -> FrameDisposition {
             let (base, rotation, live, isClosed) = state.withLock {
                 ($0.base ?? .zero, $0.rotation, $0.live, $0.isClosed)
             }
-            guard !isClosed else { return }
+            guard !isClosed else { return .dropped(.closed) }
             var unit = EncodedVideoFrame(sample, rotation: rotation)
             unit.runningTime = unit.runningTime.map { $0 + base }
             // Nothing is reordered.
             unit.decodingTime = nil
             unit.duration = nil
             unit.liveTiming = live
-            consumer.consume(unit)
+            return consumer.consume(unit)
         }
 
-        func branchEnded(losing loss: PipelineError?) { end.signal() }
+        func streamEnded(_ end: StreamEnd) { self.end.signal() }
     }
 }
 

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Passes the frames of a branch to the current consumer, run after run, and reports how each run
 /// ended, once and after its frames.
-final class SourceDelivery: CaptureReceiver {
+final class SourceDelivery: MediaReceiver {
     /// How a run ended by itself.
     typealias Ending = Result<Void, PipelineError>
     private enum Phase: Sendable {
@@ -99,56 +99,66 @@ final class SourceDelivery: CaptureReceiver {
         reportEnding()
     }
 
-    // MARK: CaptureReceiver
+    // MARK: MediaReceiver
 
-    func receive(_ frame: consuming VideoFrame) {
-        guard let consumer = enter() else { return }
+    func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
+        guard let consumer = enter() else { return .notStarted }
         if case .video(let consumer) = consumer {
-            consumer.consume(frame)
-            leave()
-        } else {
-            leave()
-            finish(.failure(.notRaw("audio", "\(frame.format)")))
-        }
-    }
-
-    func receive(_ frame: consuming AudioFrame) {
-        guard let consumer = enter() else { return }
-        if case .audio(let consumer) = consumer {
-            consumer.consume(frame)
-            leave()
-        } else {
-            leave()
-            finish(.failure(.notRaw("video", "\(frame.format)")))
-        }
-    }
-
-    func receive(_ sample: MediaSample) {
-        guard let consumer = enter() else { return }
-        do throws(PipelineError) {
             defer { leave() }
-            switch consumer {
-            case .video(let consumer):
-                guard give(sample, to: consumer) else { throw .notRaw("video", "\(sample.caps)") }
-            case .audio(let consumer):
-                guard let frames = try sound.decode(sample) else {
-                    throw .notRaw("audio", "\(sample.caps)")
-                }
-                for frame in frames { consumer.consume(frame) }
-            }
-        } catch {
+            return consumer.consume(frame)
+        }
+        leave()
+        return refuse("audio", "\(frame.format)")
+    }
+
+    func receive(_ frame: consuming AudioFrame) -> FrameDisposition {
+        guard let consumer = enter() else { return .notStarted }
+        if case .audio(let consumer) = consumer {
+            defer { leave() }
+            return consumer.consume(frame)
+        }
+        leave()
+        return refuse("video", "\(frame.format)")
+    }
+
+    func receive(_ sample: MediaSample) -> FrameDisposition {
+        guard let consumer = enter() else { return .notStarted }
+        let result = pass(sample, to: consumer)
+        leave()
+        switch result {
+        case .success(.wrongBufferType):
+            if case .video = consumer { return refuse("video", "\(sample.caps)") }
+            return refuse("audio", "\(sample.caps)")
+        case .success(let disposition): return disposition
+        case .failure(let error):
             finish(.failure(error))
+            return .dropped(.undecodable)
         }
     }
 
-    /// Passes an encoded unit on.
-    ///
-    /// - Returns: False if the sample is no unit of pictures, or the consumer takes no units.
-    private func give(_ sample: MediaSample, to consumer: any VideoFrameConsumer) -> Bool {
-        guard sample.caps.isEncodedPictures else { return false }
-        guard !sample.isHeader else { return true }
-        let unit = EncodedVideoFrame(sample, rotation: translation.rotation)
-        return consumer.consume(unit) != .wrongBufferType
+    /// Passes an encoded frame on: pictures as they are, sound as the samples in it.
+    private func pass(
+        _ sample: MediaSample, to consumer: Consumer
+    ) -> Result<FrameDisposition, PipelineError> {
+        switch consumer {
+        case .video(let consumer):
+            guard sample.caps.isEncodedPictures else { return .success(.wrongBufferType) }
+            guard !sample.isHeader else { return .success(.accepted) }
+            let unit = EncodedVideoFrame(sample, rotation: translation.rotation)
+            return .success(consumer.consume(unit))
+        case .audio(let consumer):
+            return Result { () throws(PipelineError) in
+                guard let frames = try sound.decode(sample) else { return .wrongBufferType }
+                for frame in frames { consumer.consume(frame) }
+                return .accepted
+            }
+        }
+    }
+
+    /// Ends the run, because the consumer cannot take what came.
+    private func refuse(_ kind: String, _ what: String) -> FrameDisposition {
+        finish(.failure(.notRaw(kind, what)))
+        return .wrongBufferType
     }
 
     /// Returns the consumer of the next frame, `nil` if it is not wanted. The caller calls
@@ -176,8 +186,8 @@ final class SourceDelivery: CaptureReceiver {
         if isOver { reportEnding() }
     }
 
-    func branchEnded(losing loss: PipelineError?) {
-        finish(loss.map { .failure($0) } ?? .success(()))
+    func streamEnded(_ end: StreamEnd) {
+        if case .missing(let loss) = end { finish(.failure(loss)) } else { finish(.success(())) }
     }
 
     /// Reports the ending, unless the consumer is taking a frame: ``leave()`` reports it then.

@@ -54,7 +54,7 @@ actor JanusMember {
     var lastSession: Int?
     var directory: Directory
     var demands: [StreamID: VideoLimit?] = [:]
-    var streams: [StreamID: IncomingStream] = [:]
+    var streams: [StreamID: ReceivedStream] = [:]
     var sending: [FeedID: Sending] = [:]
     var receiving: [FeedID: Receiving] = [:]
     /// Connections that are being closed.
@@ -311,7 +311,7 @@ actor JanusMember {
             lastStamps[user] = nil
             ledger.forget(user)
         case .published(let stream, let user):
-            streams[StreamID(user: user, stream: stream)] = IncomingStream(
+            streams[StreamID(user: user, stream: stream)] = ReceivedStream(
                 stream, of: user, ledger.user(user)[stream], to: queue)
         case .unpublished(let stream, let user): close(StreamID(user: user, stream: stream))
         case .muted(let isMuted, let stream, let user):

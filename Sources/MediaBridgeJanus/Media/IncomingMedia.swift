@@ -8,8 +8,8 @@ internal import Synchronization
 /// the participant's connections. Thread: any.
 final class IncomingMedia: PeerConnectionObserver {
     private struct State {
-        var video: IncomingStream?
-        var audio: IncomingStream?
+        var video: ReceivedStream?
+        var audio: ReceivedStream?
         var connection: PeerConnection?
         /// Those to the connection.
         var requests = KeyFrameRequests()
@@ -22,7 +22,7 @@ final class IncomingMedia: PeerConnectionObserver {
     init(_ feed: FeedID) { self.feed = feed }
 
     /// Sets the streams that receive frames from now on. Frames without a stream are discarded.
-    func setStreams(video: IncomingStream?, audio: IncomingStream?) {
+    func setStreams(video: ReceivedStream?, audio: ReceivedStream?) {
         let before = state.withLock { state in
             defer { (state.video, state.audio) = (video, audio) }
             return (state.video, state.audio)
@@ -58,88 +58,4 @@ final class IncomingMedia: PeerConnectionObserver {
         let (connection, requests) = state.withLock { ($0.connection, $0.requests) }
         if let connection { requests.repeatRequest { connection.requestKeyFrame() } }
     }
-}
-
-/// The encoded frames of one track, or of one user's audio, on their way to the receiver. The
-/// stream limits and counts the waiting frames, and drops frames that refer to a missing one.
-///
-/// Thread: any; frames one call at a time.
-final class IncomingStream: Sendable {
-    private struct State {
-        var isOpen = true
-        var isMuted = false
-        var chain = ReferenceChain()
-        var waiting = 0
-    }
-    /// The maximum number of frames that wait for the receiver: two seconds or more.
-    private static let (videoDepth, audioDepth) = (64, 100)
-
-    private let stream: ChannelStream
-    private let user: UserID
-    private let tally: ChannelTally
-    private let queue: ReceiverQueue
-    private let state = Mutex(State())
-
-    init(_ stream: ChannelStream, of user: UserID, _ tally: ChannelTally, to queue: ReceiverQueue) {
-        self.stream = stream
-        self.user = user
-        self.tally = tally
-        self.queue = queue
-    }
-
-    /// Takes an encoded frame.
-    ///
-    /// - Returns: Whether a keyframe is needed.
-    func receive(_ media: ChannelMedia) -> Bool {
-        tally.count(.sent)
-        let references: EncodedVideoFrameReferences? =
-            if case .unit(let unit) = media { unit.references } else { nil }
-        let depth = references == nil ? Self.audioDepth : Self.videoDepth
-        var needsKeyFrame = false
-        let isTaken = state.withLock { state -> Bool in
-            guard state.isOpen, !state.isMuted else {
-                tally.count(.dropped(.closed))
-                return false
-            }
-            let isUsable = references.map { state.chain.admits($0) } ?? true
-            guard !isUsable || state.waiting >= depth else {
-                state.waiting += 1
-                return true
-            }
-            tally.count(.dropped(isUsable ? .evicted : .needsKeyFrame))
-            _ = state.chain.lose()
-            needsKeyFrame = references != nil
-            return false
-        }
-        if isTaken { deliver(media) }
-        return needsKeyFrame
-    }
-
-    private func deliver(_ media: ChannelMedia) {
-        queue.post { [self] receiver in
-            let isOpen = state.withLock { state in
-                state.waiting -= 1
-                return state.isOpen && !state.isMuted
-            }
-            guard isOpen else { return tally.count(.dropped(.closed)) }
-            tally.count(.delivered)
-            receiver.receive(media, stream, from: user)
-        } undelivered: { [tally] in
-            tally.count(.dropped(.closed))
-        }
-    }
-
-    /// Drops all frames while the sender is muted, and then up to the next keyframe.
-    func setMuted(_ isMuted: Bool) {
-        state.withLock { state in
-            state.isMuted = isMuted
-            _ = state.chain.lose()
-        }
-    }
-
-    /// Drops all frames up to the next keyframe.
-    func beginAnew() { state.withLock { _ = $0.chain.lose() } }
-
-    /// Drops all further frames.
-    func close() { state.withLock { $0.isOpen = false } }
 }

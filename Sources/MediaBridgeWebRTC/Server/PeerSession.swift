@@ -35,22 +35,18 @@ final class PeerSession: PeerConnectionObserver {
         /// Closes the connection; `nil` until the session ends.
         var ending: Task<Void, Never>?
         var isOver: Bool { ending != nil }
-        /// Tracks the references of the sender's frames. Frames beyond the limit are lost, and frames that the
-        /// engine does not want.
-        var chain = ReferenceChain()
-        /// The counts of the sender's frames.
-        var counts = PeerStatistics()
         /// The capacity of the viewer's network; `nil` while it is unknown.
         var limit: VideoLimit?
-        /// Which of the sender's streams were announced to the engine; `nil` before the
-        /// announcement.
-        var announced: [ChannelStream]?
+        /// The sender's streams; `nil` before they are announced to the engine.
+        var streams: [MediaKind: ReceivedStream]?
         /// Whether the engine wants the sender's video.
         var isWanted = true
         var waitingMessages = 0
         var candidates = 0
     }
     let state: Mutex<State>
+    /// The counts of the sender's frames.
+    let tallies = ChannelTallies()
     /// `nil` once the engine's membership has ended.
     private weak let channel: ServedChannel?
 
@@ -121,11 +117,12 @@ extension PeerSession {
     /// - Returns: The counts of the video.
     @discardableResult
     func count(in statistics: inout ChannelStatistics, isFinal: Bool = false) -> FrameBalance {
-        let (peer, received) = state.withLock { ($0.peer, $0.counts) }
-        let ofPeer = peer?.statistics ?? PeerStatistics()
-        let counts = kind == .sender ? received : ofPeer
-        let packets = ofPeer.packetCounts
-        var (video, audio) = (counts.video.units.inChannel, counts.audio.units.inChannel)
+        let peer = state.withLock { $0.peer }?.statistics ?? PeerStatistics()
+        let packets = peer.packetCounts
+        var (video, audio) =
+            kind == .sender
+            ? (tallies.video.frames, tallies.audio.frames)
+            : (peer.video.units.inChannel, peer.audio.units.inChannel)
         if isFinal {
             video.dropped[.closed] += max(0, video.waiting)
             audio.dropped[.closed] += max(0, audio.waiting)

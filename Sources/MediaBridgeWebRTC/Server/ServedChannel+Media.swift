@@ -86,36 +86,43 @@ extension ServedChannel {
 // MARK: - Media from the senders
 
 extension ServedChannel {
-    /// The maximum number of frames of a sender that wait for the receiver. Further frames are refused;
-    /// the waiting ones are kept, because later frames depend on them.
-    private static let (videoDepth, audioDepth) = (64, 100)
-
     /// Announces a sender and its streams before any other event of the sender.
     func announce(_ session: PeerSession) {
-        guard session.kind == .sender, session.state.withLock({ $0.announced == nil }),
+        guard session.kind == .sender, session.state.withLock({ $0.streams == nil }),
             let peer = session.peer
         else { return }
-        let streams: [ChannelStream] =
-            (peer.videoCodec == nil ? [] : [.video(.main)])
+        let kinds =
+            (peer.videoCodec == nil ? [] : [MediaKind.video])
             + (peer.audioCodec == nil ? [] : [.audio])
         let user = session.user
         // Queued under the lock, so that no frame is delivered first.
         session.state.withLock { state in
-            guard state.announced == nil, !state.isOver else { return }
-            state.announced = streams
+            guard state.streams == nil, !state.isOver else { return }
+            state.streams = Dictionary(
+                uniqueKeysWithValues: kinds.map { kind in
+                    let stream = ChannelStream.ofSender(kind)
+                    return (
+                        kind, ReceivedStream(stream, of: user, session.tallies[stream], to: queue)
+                    )
+                })
             queue.post { receiver in
                 receiver.handle(.joined(user))
-                for stream in streams { receiver.handle(.published(stream, by: user)) }
+                for kind in kinds {
+                    receiver.handle(.published(.ofSender(kind), by: user))
+                }
             }
         }
     }
 
     /// Announces the end of a sender after its last frame.
     func retire(_ session: PeerSession, _ reason: OfflineReason) {
-        guard let streams = session.state.withLock({ $0.announced }) else { return }
+        guard let streams = session.state.withLock({ $0.streams }) else { return }
         let user = session.user
+        for stream in streams.values { stream.close() }
         queue.post { receiver in
-            for stream in streams { receiver.handle(.unpublished(stream, by: user)) }
+            for kind in MediaKind.allCases where streams[kind] != nil {
+                receiver.handle(.unpublished(.ofSender(kind), by: user))
+            }
             receiver.handle(.left(user, reason))
         }
     }
@@ -123,33 +130,12 @@ extension ServedChannel {
     func receive(_ media: ChannelMedia, from session: PeerSession) {
         guard session.kind == .sender else { return }
         announce(session)
-        let user = session.user
-        let references: EncodedVideoFrameReferences? =
-            if case .unit(let unit) = media { unit.references } else { nil }
-        let isVideo = references != nil
-        let kind: MediaKind = isVideo ? .video : .audio
-        let needsKeyFrame = session.state.withLock { state in
-            guard !state.isOver, state.isWanted || !isVideo else { return false }
-            state.counts[kind].units.offered += 1
-            if let references, !state.chain.admits(references) {
-                state.counts[kind].units.dropped[.needsKeyFrame] += 1
-                return true
-            }
-            let depth = isVideo ? Self.videoDepth : Self.audioDepth
-            guard state.counts[kind].units.waiting <= depth else {
-                state.counts[kind].units.dropped[.evicted] += 1
-                if isVideo { _ = state.chain.lose() }
-                return isVideo
-            }
-            queue.post { receiver in
-                session.state.withLock { $0.counts[kind].units.delivered += 1 }
-                receiver.receive(media, isVideo ? .video(.main) : .audio, from: user)
-            } undelivered: {
-                session.state.withLock { $0.counts[kind].units.dropped[.closed] += 1 }
-            }
-            return false
+        let kind: MediaKind = if case .unit = media { .video } else { .audio }
+        let stream = session.state.withLock { state in
+            !state.isOver && (state.isWanted || kind == .audio) ? state.streams?[kind] : nil
         }
-        if needsKeyFrame { session.requests.repeatRequest { session.peer?.requestKeyFrame() } }
+        guard stream?.receive(media) == true else { return }
+        session.requests.repeatRequest { session.peer?.requestKeyFrame() }
     }
 
     // MARK: Requests of the engine
@@ -164,7 +150,7 @@ extension ServedChannel {
         let isNew = session.state.withLock { state in
             defer { state.isWanted = demand != nil }
             guard !state.isWanted, demand != nil else { return false }
-            state.chain = ReferenceChain()
+            state.streams?[.video]?.beginAnew()
             return true
         }
         if isNew { session.requests.request { session.peer?.requestKeyFrame() } }
@@ -173,5 +159,12 @@ extension ServedChannel {
     func requestKeyFrame(_ track: TrackID, of user: UserID) {
         guard track == .main, let session = state.withLock({ $0.sender(user) }) else { return }
         session.requests.request { session.peer?.requestKeyFrame() }
+    }
+}
+
+extension ChannelStream {
+    /// The stream of a sender, which has at most one of each kind.
+    fileprivate static func ofSender(_ kind: MediaKind) -> ChannelStream {
+        kind == .video ? .video(.main) : .audio
     }
 }

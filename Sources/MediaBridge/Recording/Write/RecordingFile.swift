@@ -128,7 +128,7 @@ final class RecordingFile: Sendable {
     var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
-    func take(_ tags: Tags, of kind: MediaKind) { output.branches[kind.rawValue]?.take(tags) }
+    func take(_ tags: Tags, of kind: MediaKind) { output.branches[kind.rawValue]?.receive(tags) }
 
     /// Calls `body` with the first error, on the thread that posts it.
     func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {
