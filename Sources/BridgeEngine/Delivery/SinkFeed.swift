@@ -66,13 +66,7 @@ final class SinkFeed<Media: CountedMedia>: Sendable {
     }
 
     private var policy: Mailbox<Item>.WhenFull {
-        let waits: Bool
-        switch whenFull {
-        case .automatic: waits = clock.isOffline
-        case .evictOldest: waits = false
-        case .wait: waits = true
-        }
-        guard waits, !busy.isGivenUp else { return .evictOldest }
+        guard whenFull.waits(isLive: !clock.isOffline), !busy.isGivenUp else { return .evictOldest }
         return .wait(atMost: queueTimeout)
     }
 

@@ -17,7 +17,7 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
     /// The encoders of recordings, the preferred one first.
     var encoders: [Codec.Encoder] = []
     /// The encoders of live streams, the preferred one first.
-    var liveEncoders: [Codec.LiveEncoder] = []
+    var liveEncoders: [Codec.Encoder] = []
     /// By container that takes the codec: the elements that bring units into the form that it
     /// demands, each before an exclamation mark.
     var forms: [RecordingContainer: String] = [:]
@@ -29,18 +29,18 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
 
 /// A codec of pictures or of sound.
 protocol TabledCodec: RawRepresentable<String>, Hashable, Sendable {
-    /// The elements that encode recordings, by factory name.
-    associatedtype Encoder: RawRepresentable<String>, Sendable, RecordingEncoder
-    /// The elements that encode live streams, by factory name.
-    associatedtype LiveEncoder: RawRepresentable<String>, Sendable
+    /// The elements that encode it, by factory name.
+    associatedtype Encoder: EncoderElement
     /// The rows in the order of preference.
     static var table: [CodecRow<Self>] { get }
 }
 
-/// An element that encodes recordings.
-protocol RecordingEncoder {
-    /// Whether it keeps to a bit rate: not if its quality is constant, or if it loses nothing.
-    var hasBitRate: Bool { get }
+/// An element that encodes, by factory name.
+protocol EncoderElement: RawRepresentable<String>, Sendable {
+    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
+    ///
+    /// - Parameter bits: In bits per second.
+    func bitRate(_ bits: Int) -> (property: String, value: Int)?
 }
 
 extension TabledCodec {
@@ -71,7 +71,7 @@ extension TabledCodec {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without
     ///   an encoder, ``PipelineError/Code/badValue``.
-    func liveEncoder() throws(PipelineError) -> LiveEncoder {
+    func liveEncoder() throws(PipelineError) -> Encoder {
         let encoders = row?.liveEncoders ?? []
         if let encoder = try encoders.firstInstalled({ $0.rawValue }) { return encoder }
         throw PipelineError(
@@ -112,18 +112,12 @@ extension Array {
 // MARK: - Pictures
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-enum VideoEncoderElement: String {
+enum VideoEncoderElement: String, Sendable {
     case x264enc, openh264enc, vp8enc, vp9enc, av1enc, jpegenc, avenc_ffv1
-}
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-enum LiveVideoEncoder: String {
-    case x264enc, openh264enc, vp8enc
 }
 
 extension VideoCodec: TabledCodec {
     typealias Encoder = VideoEncoderElement
-    typealias LiveEncoder = LiveVideoEncoder
 
     static let table = [
         CodecRow<VideoCodec>(
@@ -208,18 +202,12 @@ extension VideoCodec: TabledCodec {
 // MARK: - Sound
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-enum AudioEncoderElement: String {
-    case opusenc, avenc_aac, voaacenc, flacenc, audioconvert
-}
-
-// swift-format-ignore: AlwaysUseLowerCamelCase
-enum LiveAudioEncoder: String {
-    case opusenc, mulawenc, alawenc
+enum AudioEncoderElement: String, Sendable {
+    case opusenc, avenc_aac, voaacenc, flacenc, audioconvert, mulawenc, alawenc
 }
 
 extension AudioCodec: TabledCodec {
     typealias Encoder = AudioEncoderElement
-    typealias LiveEncoder = LiveAudioEncoder
 
     static let table = [
         CodecRow<AudioCodec>(

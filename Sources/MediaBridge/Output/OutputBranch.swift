@@ -251,13 +251,7 @@ final class OutputBranch: Sendable {
         isUnconverted.load(ordering: .relaxed) && (evicts(isLive) || gate.hasRoomByCount)
     }
 
-    private func evicts(_ isLive: Bool) -> Bool {
-        switch whenFull {
-        case .automatic: isLive
-        case .evictOldest: true
-        case .wait: false
-        }
-    }
+    private func evicts(_ isLive: Bool) -> Bool { !whenFull.waits(isLive: isLive) }
 
     /// Writes a buffer. From a live capture it never blocks: the oldest buffer in the queue is
     /// evicted. Otherwise it blocks the calling thread while the queue is full.

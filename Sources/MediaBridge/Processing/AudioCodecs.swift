@@ -91,13 +91,13 @@ final class ChainAudioEncoder: AudioEncoder {
         var live: LiveTiming?
     }
     private let chain: ElementChain
-    private let encoder: LiveAudioEncoder
+    private let encoder: AudioEncoderElement
     private let state = Mutex(State())
 
     /// - Throws: ``PipelineError`` if the encoder is not installed or not known.
     init(_ settings: AudioEncoderSettings) throws(PipelineError) {
         encoder = try settings.codec.liveEncoder()
-        chain = try ElementChain(encoder.text(settings.bitRate))
+        chain = try ElementChain(encoder.liveText(bitRate: settings.bitRate))
     }
 
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame] {
@@ -129,15 +129,15 @@ final class ChainAudioEncoder: AudioEncoder {
     func finish() throws -> [EncodedAudioFrame] { chain.finish().compactMap(unit) }
 
     func setBitRate(_ bitRate: Int) {
-        guard let value = encoder.bitRate(bitRate) else { return }
-        chain.set("bitrate", "\(value)", of: LiveAudioEncoder.name)
+        guard let (property, value) = encoder.bitRate(bitRate) else { return }
+        chain.set(property, "\(value)", of: AudioEncoderElement.liveName)
     }
 
     func expectLoss(of share: Double) {
         guard encoder == .opusenc else { return }
         let percent = Int((share * 100).rounded(.up))
-        chain.set("packet-loss-percentage", "\(percent)", of: LiveAudioEncoder.name)
-        chain.set("inband-fec", share > 0 ? "true" : "false", of: LiveAudioEncoder.name)
+        chain.set("packet-loss-percentage", "\(percent)", of: AudioEncoderElement.liveName)
+        chain.set("inband-fec", share > 0 ? "true" : "false", of: AudioEncoderElement.liveName)
     }
 
     /// Returns `nil` for a header.
@@ -147,33 +147,5 @@ final class ChainAudioEncoder: AudioEncoder {
             MediaSample(
                 output.buffer.retained(), caps: output.caps, runningTime: MediaTime(time),
                 liveTiming: state.withLock { $0.live }))
-    }
-}
-
-// MARK: Elements
-
-extension LiveAudioEncoder {
-    /// The name of the encoder in its chain.
-    fileprivate static let name = "encoder"
-
-    /// The samples that the encoder takes. Opus has one stream of two channels at most.
-    private var input: String {
-        switch self {
-        case .opusenc: "rate=48000,channels=[1,2]"
-        case .mulawenc, .alawenc: "rate=8000,channels=1"
-        }
-    }
-
-    /// Returns a chain that encodes samples of any format.
-    ///
-    /// - Parameter bitRate: In bits per second.
-    fileprivate func text(_ bitRate: Int) -> String {
-        "audioconvert ! audioresample ! audio/x-raw,\(input) ! \(rawValue) name=\(Self.name)"
-            + (self.bitRate(bitRate).map { " bitrate=\($0)" } ?? "")
-    }
-
-    /// The bit rate as the encoder takes it; `nil` for a codec with a fixed one.
-    fileprivate func bitRate(_ bitRate: Int) -> Int? {
-        self == .opusenc ? min(max(6000, bitRate), 510_000) : nil
     }
 }

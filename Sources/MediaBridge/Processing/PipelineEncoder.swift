@@ -6,7 +6,7 @@ internal import Synchronization
 /// Units are delivered on the pipeline's streaming thread. The encoder sees times that start at zero,
 /// at the intervals of the frames' times. Each unit gets the original time of its frame.
 final class PipelineEncoder: VideoEncoder {
-    private let encoder: LiveVideoEncoder
+    private let encoder: VideoEncoderElement
     private let capture: Capture
     private let source: AppSource
     private let element: Element
@@ -25,11 +25,11 @@ final class PipelineEncoder: VideoEncoder {
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
         encoder = try settings.codec.liveEncoder()
-        capture = try Capture(encoder.text(settings), depth: 3)
+        capture = try Capture(encoder.liveText(settings), depth: 3)
         guard
-            let source = capture.pipeline.element(named: LiveVideoEncoder.sourceName)
+            let source = capture.pipeline.element(named: VideoEncoderElement.sourceName)
                 .flatMap({ AppSource($0) }),
-            let element = capture.pipeline.element(named: LiveVideoEncoder.encoderName)
+            let element = capture.pipeline.element(named: VideoEncoderElement.encoderName)
         else { throw PipelineError(.wrongEnds, message: "the encoder's pipeline has no appsrc") }
         self.source = source
         self.element = element
@@ -68,8 +68,7 @@ final class PipelineEncoder: VideoEncoder {
     func requestKeyFrame() { source.forceKeyFrame(from: ClockTime(nanoseconds: 0)) }
 
     func setBitRate(_ bitRate: Int) {
-        let (property, value) = encoder.bitRate(bitRate)
-        element.set(property, "\(value)")
+        if let (property, value) = encoder.bitRate(bitRate) { element.set(property, "\(value)") }
     }
 
     func stop() {
@@ -156,74 +155,32 @@ final class PipelineEncoder: VideoEncoder {
 
 // MARK: Elements
 
-extension LiveVideoEncoder {
+extension VideoEncoderElement {
     /// The names of the appsrc and of the encoder in the pipeline.
     fileprivate static let (sourceName, encoderName) = ("frames", "encoder")
 
     /// Returns a capture string that begins with an appsrc for frames.
-    fileprivate func text(_ settings: VideoEncoderSettings) -> String {
-        "appsrc name=\(Self.sourceName) format=time ! videoconvert ! "
+    fileprivate func liveText(_ settings: VideoEncoderSettings) -> String {
+        let frameRate = min(max(settings.frameRate, 1), 1000)
+        let thousandths = Int((frameRate * 1000).rounded())
+        let hint = settings.contentHint
+        let setup = VideoEncoderSetup(
+            bitRate: settings.bitRate, frameRate: frameRate,
+            keyFrameInterval: MediaTime(settings.keyFrameInterval), isForNetwork: true,
+            wantsSharpness: hint == .details || hint == .text)
+        return "appsrc name=\(Self.sourceName) format=time ! videoconvert ! "
             // Streams in I420 are decoded everywhere; it needs an even width and height.
-            + "video/x-raw,format=I420 ! \(rate(settings)) ! \(element(settings)) ! \(form) "
+            + "video/x-raw,format=I420 ! "
+            // Without a frame rate x264 holds each picture back until the next one comes.
+            + #"capssetter caps="video/x-raw,framerate=(fraction)\#(thousandths)/1000" ! "#
+            + "\(text(setup, name: Self.encoderName)) ! \(liveForm(settings.codec)) "
             + "! appsink name=\(BridgedText.defaultBranch)"
     }
 
-    /// Without a frame rate x264 holds each picture back until the next one comes.
-    private func rate(_ settings: VideoEncoderSettings) -> String {
-        let thousandths = Int((min(max(settings.frameRate, 1), 1000) * 1000).rounded())
-        return #"capssetter caps="video/x-raw,framerate=(fraction)\#(thousandths)/1000""#
-    }
-
-    private func element(_ settings: VideoEncoderSettings) -> String {
-        let (property, value) = bitRate(settings.bitRate)
-        // Key frames are asked for by time; this limit is for an encoder that ignores it.
-        let interval = settings.keyFrameInterval / .seconds(1)
-        let frames = Int(min(max(1, 2 * interval * settings.frameRate), 1e6))
-        let rate = "name=\(Self.encoderName) \(property)=\(value)"
-        switch self {
-        case .x264enc:
-            // A buffer of half a second keeps a key frame from taking a second to be sent. Pictures of
-            // screens hardly change: more analysis costs little there, and keeps edges sharp.
-            let preset = settings.contentHint.wantsSharpness ? "veryfast" : "superfast"
-            return "x264enc \(rate) tune=zerolatency speed-preset=\(preset) pass=cbr "
-                + "vbv-buf-capacity=500 option-string=scenecut=0 key-int-max=\(frames)"
-        case .openh264enc:
-            let usage = settings.contentHint.wantsSharpness ? "screen" : "camera"
-            return "openh264enc \(rate) gop-size=\(frames) rate-control=bitrate usage-type=\(usage)"
-        case .vp8enc:
-            // libvpx's threads wait for each other in busy loops.
-            let screen =
-                settings.contentHint.wantsSharpness ? "sharpness=2 static-threshold=100" : ""
-            return
-                "vp8enc \(rate) timebase=1/90000 deadline=1 cpu-used=8 threads=1 lag-in-frames=0 "
-                + "end-usage=cbr buffer-size=1000 buffer-initial-size=500 buffer-optimal-size=600 "
-                + "error-resilient=default keyframe-max-dist=\(frames) \(screen)"
-        }
-    }
-
-    /// Returns the property with the bit rate, and its value.
-    ///
-    /// - Parameter bitRate: In bits per second.
-    fileprivate func bitRate(_ bitRate: Int) -> (property: String, value: Int) {
-        switch self {
-        case .x264enc: ("bitrate", max(1, bitRate / 1000))
-        case .openh264enc: ("bitrate", max(1000, bitRate))
-        case .vp8enc: ("target-bitrate", max(1000, bitRate))
-        }
-    }
-
-    private var form: String {
-        switch self {
+    private func liveForm(_ codec: VideoCodec) -> String {
+        guard codec == .h264 else { return codec.mediaType }
         // The profile that every receiver of WebRTC decodes.
-        case .x264enc, .openh264enc:
-            "video/x-h264,profile=constrained-baseline ! h264parse config-interval=-1 ! "
-                + "video/x-h264,stream-format=byte-stream,alignment=au"
-        case .vp8enc: "video/x-vp8"
-        }
+        return "video/x-h264,profile=constrained-baseline ! h264parse config-interval=-1 ! "
+            + "video/x-h264,stream-format=byte-stream,alignment=au"
     }
-}
-
-extension VideoContentHint {
-    /// Whether sharp pictures matter more than many.
-    fileprivate var wantsSharpness: Bool { self == .details || self == .text }
 }

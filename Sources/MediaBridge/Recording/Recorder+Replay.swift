@@ -37,7 +37,7 @@ extension Recorder {
         }
         let stallTimeout = configuration.stallTimeout
         let last = MediaTime(length ?? kept)
-        guard let content = await writer.replay(last: last, within: stallTimeout) else {
+        guard let content = await course.replay(last: last, within: stallTimeout) else {
             throw .stuck(self.path, stallTimeout)
         }
         guard !content.units.isEmpty else {
@@ -49,7 +49,7 @@ extension Recorder {
     }
 
     private func write(
-        _ content: RecordingWriter.Replay, to path: String
+        _ content: RecordingCourse.Replay, to path: String
     ) async throws(PipelineError) -> [RecorderReport.File] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
@@ -60,34 +60,34 @@ extension Recorder {
         }
         var limits = writer.limits
         (limits.segments, limits.preRoll, limits.replay) = (nil, nil, nil)
-        let replayWriter = RecordingWriter(
+        let replayWriter = FileWriter(
             names: RecordingNames(path, isNumbered: false), container: writer.container,
-            kinds: writer.kinds, limits: limits, timeline: timeline,
-            queue: SerialQueue(label: "mediabridge.replay"), clock: clock,
-            progress: RecordingProgress(), notify: { _ in })
-        replayWriter.queue.async { replayWriter.write(content) }
+            limits: limits, timeline: timeline, queue: SerialQueue(label: "mediabridge.replay"),
+            clock: clock, progress: RecordingProgress(), notify: { _ in })
+        let replay = RecordingCourse(course.kinds, replayWriter)
+        replayWriter.queue.async { replay.write(content) }
         return try await replayWriter.files()
     }
 }
 
-// MARK: - Replays of the writer
+// MARK: - Replays of the course
 
-extension RecordingWriter {
+extension RecordingCourse {
     /// What is kept for replays.
     struct Replay: Sendable {
         var units: [Interleaver.Released]
         var tags: [MediaKind: Tags]
     }
 
-    /// Returns the last units that are kept; `nil` if the writer does not answer in time. Thread: any.
+    /// Returns the last units that are kept; `nil` if the writer's queue does not answer in time. Thread: any.
     func replay(last length: MediaTime, within limit: Duration) async -> Replay? {
-        await queue.outcome(within: limit, on: .system) { [self] in
-            Replay(units: replay?.last(length) ?? [], tags: tags)
+        await writer.queue.outcome(within: limit, on: .system) { [self] in
+            Replay(units: lastUnits(length), tags: writer.tags)
         }
     }
 
     /// Writes units as a recording that has ended. Call it before any other. Thread: the writer's queue.
-    func write(_ content: RecordingWriter.Replay) {
+    func write(_ content: Replay) {
         let units = content.units.sorted { $0.unit.time < $1.unit.time }
         var items: [RecordingInbox.Item] = [.start(at: nil)]
         items += content.tags.map { .tags($0, $1) }

@@ -33,7 +33,8 @@ public final class Recorder: Sendable {
     /// When the recorder gave up a disk; `nil` before.
     private let gaveUp = Mutex<Duration?>(nil)
     let inbox: RecordingInbox
-    let writer: RecordingWriter
+    let course: RecordingCourse
+    var writer: FileWriter { course.writer }
     let progressState: RecordingProgress
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
@@ -115,19 +116,13 @@ public final class Recorder: Sendable {
         let listeners = RecorderListeners()
         let inbox = RecordingInbox(queue: queue, clock: clock)
         let timeline = RecordingTimeline(leader: leader, wallClock: wallClock)
-        let waits: Bool? =
-            switch configuration.whenFull {
-            case .automatic: nil
-            case .evictOldest: false
-            case .wait: true
-            }
         let tracks = recipes.reduce(into: [MediaKind: RecordingTrack]()) {
             $0[$1.key] = RecordingTrack(
                 $1.key, recipe: $1.value, timeline: timeline, segments: configuration.segments,
-                waits: waits, inbox: inbox)
+                whenFull: configuration.whenFull, inbox: inbox)
         }
-        let writer = RecordingWriter(
-            names: names, container: container, kinds: kinds,
+        let writer = FileWriter(
+            names: names, container: container,
             limits: WritingLimits(
                 segments: configuration.segments, preRoll: configuration.preRoll,
                 replay: configuration.replay, replayMemory: configuration.replayMemory,
@@ -143,7 +138,8 @@ public final class Recorder: Sendable {
                 return dropped + (tracks[kind]?.drops ?? DropCounts())
             }
         }
-        inbox.onItems { [inbox] in writer.handle(inbox.takeAll()) }
+        let course = RecordingCourse(kinds, writer)
+        inbox.onItems { [inbox] in course.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
         self.tracks = tracks
@@ -152,7 +148,7 @@ public final class Recorder: Sendable {
         self.timeline = timeline
         self.clock = clock
         self.inbox = inbox
-        self.writer = writer
+        self.course = course
         self.progressState = progress
         self.listeners = listeners
         watch = RecordingWatch(progress: progress, inbox: inbox, clock: clock) {
@@ -221,7 +217,7 @@ public final class Recorder: Sendable {
         // A pause that the recording before did not end.
         timeline.resume()
         tracks.values.forEach { $0.open() }
-        inbox.put(.start(at: tracks[writer.kinds[0]]?.last))
+        inbox.put(.start(at: tracks[course.kinds[0]]?.last))
         watch.begin()
     }
 
@@ -259,7 +255,7 @@ public final class Recorder: Sendable {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it is not recording.
     public func split() throws(PipelineError) {
         try requireRecording()
-        guard let leader = tracks[writer.kinds[0]], let last = leader.last else { return }
+        guard let leader = tracks[course.kinds[0]], let last = leader.last else { return }
         leader.requestKeyFrame()
         inbox.put(.split(after: last))
     }

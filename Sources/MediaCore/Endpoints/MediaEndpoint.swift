@@ -127,6 +127,15 @@ public enum WhenFull: Sendable {
     case evictOldest
     /// The caller that hands the frame over waits.
     case wait
+
+    /// Whether the caller waits, if the automatic behaviour is to wait for frames that are not live.
+    package func waits(isLive: Bool) -> Bool {
+        switch self {
+        case .automatic: !isLive
+        case .evictOldest: false
+        case .wait: true
+        }
+    }
 }
 
 // MARK: Frames

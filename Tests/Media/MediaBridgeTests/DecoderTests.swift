@@ -341,7 +341,7 @@ import Testing
             }
             ledger.enter(unit, givesPicture: true, in: &buffer)
             let number = buffer.presentationTime.map { MediaTime($0) }
-            pictures.receive(
+            _ = pictures.receive(
                 try VideoFrame(
                     VideoFormat(.i420, width: 16, height: 16), runningTime: number))
             pictures.close()

@@ -93,6 +93,7 @@ extension AudioEncoderElement {
     fileprivate var layouts: [UInt64] {
         switch self {
         case .voaacenc: [0x3]
+        case .mulawenc, .alawenc: []
         case .audioconvert: [0x3, 0x7, 0x33, 0x37, 0x3f, 0x13f, 0x63f, 0xc3f]
         case .opusenc: [0x3, 0x7, 0x33, 0x37, 0x3f, 0xd0f, 0xc3f]
         case .flacenc: [0x3, 0x7, 0x33, 0x37, 0x3f, Self.ordersChannels ? 0xd0f : 0x13f, 0xc3f]
@@ -179,6 +180,7 @@ extension AudioEncoderElement {
         switch self {
         // Opus supports five sample rates, and its files state 48 kHz anyway.
         case .opusenc: return 48_000
+        case .mulawenc, .alawenc: return 8_000
         case .flacenc: return min(rate, 655_350)
         case .audioconvert: return rate
         case .avenc_aac, .voaacenc:

@@ -77,7 +77,7 @@ struct RecordingRecipe: Sendable {
                 isComplete = false
             }
             guard isComplete else { continue }
-            guard bitRate == nil || choice.encoder.hasBitRate else {
+            guard bitRate == nil || choice.encoder.bitRate(1) != nil else {
                 throw PipelineError(
                     .badValue,
                     message:
@@ -123,7 +123,7 @@ struct RecordingRecipe: Sendable {
             if let info { try require(encoder, (info.width, info.height)) }
             let elements =
                 encoder.picture(info, rotation) + Self.upright(rotation)
-                + " ! \(encoder.settings(encoding, info)) ! "
+                + " ! \(encoder.text(encoding.setup(info))) ! "
             // mp4mux up to 1.28 dereferences null if the caps of VP9 lack the chroma site.
             let site =
                 encoder == .vp9enc && container == .mp4
@@ -136,7 +136,7 @@ struct RecordingRecipe: Sendable {
         case .audio(let encoder, let encoding):
             guard let info = AudioInfo(caps) else { throw .notRaw(caps, kind) }
             let sound = try EncodedSound(info, for: encoder)
-            let settings = encoder.settings(encoding, channels: info.channels)
+            let settings = encoder.text(bitRate: encoding.bitRate ?? 64_000 * info.channels)
             var pipeline = pipeline(of: kind, "\(sound.elements)\(settings) ! \(form)")
             pipeline.hiddenDelay = encoder.hiddenDelay
             pipeline.converted = sound.converted
@@ -182,7 +182,7 @@ struct RecordingRecipe: Sendable {
     /// Returns the elements that encode pictures of a format, each before an exclamation mark.
     func elements(_ encoding: VideoEncoding, _ info: VideoInfo) -> String {
         guard case .video(let encoder, _) = encoder else { return "" }
-        return encoder.picture(info, .none) + " ! \(encoder.settings(encoding, info)) ! " + form
+        return encoder.picture(info, .none) + " ! \(encoder.text(encoding.setup(info))) ! " + form
     }
 
     private static func upright(_ rotation: VideoRotation) -> String {
@@ -228,6 +228,30 @@ struct RecordingRecipe: Sendable {
         return UnitPipeline(
             text: "appsrc name=\(kind.rawValue) ! \(form)appsink name=units",
             codec: codec.rawValue, element: "copy", isCopy: true)
+    }
+}
+
+extension VideoEncoding {
+    /// The longest time between two key frames; at least 1 ms.
+    var longestKeyFrameInterval: MediaTime {
+        max(MediaTime(keyFrameInterval), MediaTime(nanoseconds: 1_000_000))
+    }
+
+    /// Upper limit for the bit rate that is chosen automatically, in bits per second.
+    private static let mostBits = 200_000_000.0
+    /// The frame rates that are trusted, in frames per second: some sources announce the ticks of
+    /// their clock.
+    private static let rates = 1.0...120.0
+
+    /// Returns how an encoder is set up for pictures of a format.
+    fileprivate func setup(_ info: VideoInfo?) -> VideoEncoderSetup {
+        let stated = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
+        let rate = min(max(stated ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
+        let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
+        return VideoEncoderSetup(
+            bitRate: bitRate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits)),
+            prefersQuality: bitRate == nil, frameRate: rate,
+            keyFrameInterval: longestKeyFrameInterval, parameterSet: parameterSet)
     }
 }
 

@@ -14,7 +14,7 @@ final class RecordingTrack: Sendable {
     private let timeline: RecordingTimeline
     /// See ``RecordingSegments/isAligned``; `nil` if files do not end by the wall clock.
     private let aligned: RecordingSegments?
-    private let waits: Bool?
+    private let whenFull: WhenFull
     private let inbox: RecordingInbox
 
     private enum Phase { case idle, open, closed }
@@ -70,17 +70,16 @@ final class RecordingTrack: Sendable {
     /// clock was set.
     private static let restart = MediaTime(nanoseconds: 2_000_000_000)
 
-    /// - Parameter waits: Whether callers wait for a slow encoder; `nil`: all but those with live
-    ///   frames.
+    /// - Parameter whenFull: Whether callers wait for a slow encoder.
     init(
         _ kind: MediaKind, recipe: RecordingRecipe, timeline: RecordingTimeline,
-        segments: RecordingSegments?, waits: Bool?, inbox: RecordingInbox
+        segments: RecordingSegments?, whenFull: WhenFull, inbox: RecordingInbox
     ) {
         self.kind = kind
         self.recipe = recipe
         self.timeline = timeline
         aligned = kind == .video && segments?.isAligned == true ? segments : nil
-        self.waits = waits
+        self.whenFull = whenFull
         self.inbox = inbox
         state = Mutex(State(unitTimes: LiveUnitTimes(isReordered: kind == .video)))
     }
@@ -187,7 +186,7 @@ final class RecordingTrack: Sendable {
             // Outside of the lock, because it may wait for room.
             return encoder.push(
                 buffer, caps: caps, time: placed, duration: duration,
-                evicts: !mayWait || !(waits ?? !isLive))
+                evicts: !mayWait || !whenFull.waits(isLive: isLive))
         }
     }
 
@@ -411,7 +410,7 @@ extension RecordingTrack {
             case .refused(let cause): return miss(cause)
             case .admitted(let encoder):
                 // The oldest unit cannot be evicted: the units after it reference it.
-                if !(waits ?? !isLive), !encoder.hasRoom { return miss(count(.evicted)) }
+                if !whenFull.waits(isLive: isLive), !encoder.hasRoom { return miss(count(.evicted)) }
                 let disposition = encoder.push(
                     unit.buffer.retained(), caps: unit.caps, time: placed,
                     duration: unit.duration, evicts: false)

@@ -100,7 +100,7 @@ final class ClipCutter: Sendable {
     private let from, to: Int64
     private let leader: MediaKind
     private let keepsPreSkip: Bool
-    private let writer: RecordingWriter
+    private let course: RecordingCourse
     private let room = DispatchSemaphore(value: 4)
 
     private static let batchSize = 64
@@ -116,11 +116,11 @@ final class ClipCutter: Sendable {
 
     /// - Parameter keepsPreSkip: Whether the clip begins where the recording does, so that a decoder must
     ///   skip what the encoder inserted.
-    init(from: Int64, to: Int64, keepsPreSkip: Bool, _ writer: RecordingWriter) {
-        (self.from, self.to, self.keepsPreSkip, self.writer) = (from, to, keepsPreSkip, writer)
-        leader = writer.kinds[0]
-        let begins = writer.kinds.map { RecordingInbox.Item.began($0, generation: 0) }
-        writer.queue.async { writer.handle([.start(at: nil)] + begins) }
+    init(from: Int64, to: Int64, keepsPreSkip: Bool, _ course: RecordingCourse) {
+        (self.from, self.to, self.keepsPreSkip, self.course) = (from, to, keepsPreSkip, course)
+        leader = course.kinds[0]
+        let begins = course.kinds.map { RecordingInbox.Item.began($0, generation: 0) }
+        course.writer.queue.async { course.handle([.start(at: nil)] + begins) }
     }
 
     /// Begins with a recording whose first unit is at a place in the clip.
@@ -201,8 +201,8 @@ final class ClipCutter: Sendable {
         guard !full.isEmpty else { return wantsMore }
         // Ends at the latest when the file is abandoned.
         room.wait()
-        writer.queue.async { [writer, room] in
-            writer.handle(full)
+        course.writer.queue.async { [course, room] in
+            course.handle(full)
             room.signal()
         }
         return wantsMore
@@ -220,10 +220,10 @@ final class ClipCutter: Sendable {
             start(&state)
             return Self.takeBatch(&state)
         }
-        let ends = writer.kinds.flatMap { kind -> [RecordingInbox.Item] in
+        let ends = course.kinds.flatMap { kind -> [RecordingInbox.Item] in
             [.ended(kind, generation: 0, nil), .trackEnded(kind)]
         }
-        writer.queue.async { [writer] in writer.handle(rest + ends) }
+        course.writer.queue.async { [course] in course.handle(rest + ends) }
     }
 
     private static func takeBatch(_ state: inout State) -> [RecordingInbox.Item] {
@@ -344,7 +344,7 @@ final class ClipCutter: Sendable {
     private func start(_ state: inout State) {
         guard state.began == nil, let began = state.groupBegan else { return }
         // A transport stream has no parameter sets elsewhere.
-        if writer.container == .ts, let first = state.group.first(where: { $0.kind == .video }),
+        if course.writer.container == .ts, let first = state.group.first(where: { $0.kind == .video }),
             first.caps.mediaType == "video/x-h264", !first.buffer.contains(5, in: first.caps),
             !first.buffer.contains(7, in: first.caps)
         {

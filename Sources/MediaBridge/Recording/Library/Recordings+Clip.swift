@@ -112,15 +112,16 @@ extension Recordings {
         let date = parts[0].date
         let timeline = RecordingTimeline(leader: leader, wallClock: WallClock { date })
         _ = timeline.place(.zero, nil, of: leader)
-        let writer = RecordingWriter(
-            names: RecordingNames(path, isNumbered: false), container: container, kinds: kinds,
+        let writer = FileWriter(
+            names: RecordingNames(path, isNumbered: false), container: container,
             limits: WritingLimits(reserve: 0, stallTimeout: Self.patience, whenExists: whenExists),
             timeline: timeline, queue: SerialQueue(label: "mediabridge.clip"), clock: .system,
             progress: RecordingProgress(), notify: { _ in })
         writer.claimed = draft?.claim
         let keepsPreSkip = parts.count == 1 && from <= date
         let cutter = ClipCutter(
-            from: from - date, to: to - date, keepsPreSkip: keepsPreSkip, writer)
+            from: from - date, to: to - date, keepsPreSkip: keepsPreSkip,
+            RecordingCourse(kinds, writer))
         do throws(PipelineError) {
             let exact =
                 isExact && leader == .video && from >= date
@@ -260,7 +261,7 @@ extension Recordings {
 
     /// Returns the complete file, which must contain every unit.
     private func file(
-        of writer: RecordingWriter, _ cutter: ClipCutter
+        of writer: FileWriter, _ cutter: ClipCutter
     ) async throws(PipelineError) -> RecorderReport.File {
         let files = try await writer.files()
         let written = writer.progress.update { $0.written }
@@ -275,7 +276,7 @@ extension Recordings {
 
     /// Ends the writer, and removes further files that it has written.
     private func discard(
-        _ writer: RecordingWriter, _ cutter: ClipCutter, _ error: PipelineError,
+        _ writer: FileWriter, _ cutter: ClipCutter, _ error: PipelineError,
         sparing path: String
     ) async {
         let progress = writer.progress

@@ -55,7 +55,7 @@ import Testing
 private final class LiveWriter {
     private let time = VirtualTimeline()
     private let queue = SerialQueue(label: "test")
-    private let writer: RecordingWriter
+    private let course: RecordingCourse
     private let directory: TemporaryDirectory
     private let fillsSound: Bool
     private let copies: Bool
@@ -73,17 +73,17 @@ private final class LiveWriter {
         self.fillsSound = fillsSound
         self.copies = copies
         self.directory = directory
-        writer = RecordingWriter(
+        let writer = FileWriter(
             names: RecordingNames(directory.file("film.mkv"), isNumbered: false), container: .mkv,
-            kinds: [.video, .audio],
             limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
             timeline: RecordingTimeline(leader: .video, wallClock: WallClock()),
             queue: queue, clock: time, progress: RecordingProgress(), notify: { _ in })
+        course = RecordingCourse([.video, .audio], writer)
         handle([
             .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),
         ])
     }
-    private func handle(_ items: [RecordingInbox.Item]) { queue.sync { writer.handle(items) } }
+    private func handle(_ items: [RecordingInbox.Item]) { queue.sync { course.handle(items) } }
 
     /// Lets time pass in which nothing comes.
     func interrupt(seconds: Double) {
@@ -134,7 +134,7 @@ private final class LiveWriter {
     /// - Returns: The number of files, and of pictures in them.
     func end() async throws -> (files: Int, pictures: Int) {
         handle([.trackEnded(.video), .trackEnded(.audio), .flush])
-        _ = await writer.done.wait()
+        _ = await course.writer.done.wait()
         let paths = try FileManager.default.contentsOfDirectory(atPath: directory.file("."))
         var pictures = 0
         for path in paths {

@@ -45,7 +45,7 @@ import Testing
         /// Suspends until the writer has a unit with this time.
         private func arrival(_ kind: MediaKind, at time: MediaTime) async {
             let due = time + RecordingTimeline.lead
-            await recorder.wait { $0.writer.interleaver.newest(kind).map { $0 >= due } ?? false }
+            await recorder.wait { $0.course.interleaver.newest(kind).map { $0 >= due } ?? false }
         }
     }
 

@@ -18,12 +18,12 @@ extension Recorder {
     func wait(until isMet: @escaping @Sendable (Recorder) -> Bool) async {
         let met = Happening()
         inbox.onItems { [self] in
-            writer.handle(inbox.takeAll())
+            course.handle(inbox.takeAll())
             if isMet(self) { met.happen() }
         }
         writer.queue.async { [self] in if isMet(self) { met.happen() } }
         await met.wait()
-        inbox.onItems { [inbox, writer] in writer.handle(inbox.takeAll()) }
+        inbox.onItems { [inbox, writer] in course.handle(inbox.takeAll()) }
     }
 
     /// Suspends until the file's muxer has received `count` units.

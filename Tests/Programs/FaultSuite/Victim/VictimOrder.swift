@@ -90,7 +90,7 @@ struct VictimReport: Codable, Sendable {
     var repeated = 0
     var dropped: [String: Int] = [:]
     var files: [File] = []
-    /// Frames delivered to the second output, and frames evicted from its queue on a busy machine.
+    /// Frames delivered to the second output, and frames evicted from its queue or the capture's on a busy machine.
     var preview = 0
     var previewEvicted = 0
     /// Seconds from the stop request to the end.
