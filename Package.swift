@@ -197,8 +197,8 @@ let package = Package(
         ),
         // Repeated starts and stops, for tests of the resources that a process holds afterwards.
         .executableTarget(
-            name: "CycleProbe", dependencies: ["MediaBridge"], path: "Tests/Programs/CycleProbe",
-            swiftSettings: settings
+            name: "CycleProbe", dependencies: ["MediaBridge", "TestSupport"],
+            path: "Tests/Programs/CycleProbe", swiftSettings: settings
         ),
         // The same for peer connections.
         .executableTarget(

@@ -220,15 +220,6 @@ package enum ChannelMedia: Sendable {
     case unit(EncodedVideoFrame)
     case samples(AudioFrame)
     case audioUnit(EncodedAudioFrame)
-
-    /// The size of an encoded unit in bytes; zero for pictures and samples.
-    var byteCount: Int {
-        switch self {
-        case .unit(let unit): unit.byteCount
-        case .audioUnit(let unit): unit.byteCount
-        case .picture, .samples: 0
-        }
-    }
 }
 
 /// Receives the events and media of a channel.

@@ -67,7 +67,7 @@ import Testing
     /// The limit passes from the network to the encoder in the string, and is lifted when the
     /// network has bandwidth again.
     @Test func theEncoderOfACallFollowsTheNetwork() async throws {
-        let network = LoopbackNetwork()
+        let network = LossyTransport(LoopbackNetwork())
         let (sender, receiver) = (MediaEngine(transport: network), MediaEngine(transport: network))
         let source = try source(
             "x264enc name=encoder tune=zerolatency bitrate=2000 ! h264parse", "is-live=true")
@@ -83,7 +83,7 @@ import Testing
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(source)
         try await sender.joinChannel("room", userID: "anna")
-        var impairment = LoopbackImpairment()
+        var impairment = NetworkImpairment()
         impairment.bitRate = 1_000_000
         network.impair(impairment)
         #expect(await kept()?.bitRate == 900_000)

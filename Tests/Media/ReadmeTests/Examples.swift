@@ -90,12 +90,6 @@ enum Example {
     static func channel() async throws {
         // Channels
         let network = LoopbackNetwork()
-        var impairment = LoopbackImpairment()
-        impairment.loss = 0.05
-        impairment.delay = .milliseconds(20)
-        impairment.jitter = .milliseconds(80)
-        network.impair(impairment)
-
         let (anna, ben) = (MediaEngine(transport: network), MediaEngine(transport: network))
         let camera =
             "videotestsrc is-live=true num-buffers=60 ! x264enc tune=zerolatency ! h264parse"
@@ -107,8 +101,7 @@ enum Example {
         for await event in events { if case .sourceEnded = event { break } }
 
         let frames = await ben.statistics.channel!.incoming
-        let lost = frames.dropped[.lost]
-        print("\(frames.offered) sent, \(lost) lost, \(frames.delivered) delivered")
+        print("\(frames.offered) sent, \(frames.delivered) delivered")
         await anna.shutDown()
         await ben.shutDown()
         // end

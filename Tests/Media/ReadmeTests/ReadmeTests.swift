@@ -91,7 +91,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theExampleOfAChannelSendsThroughABadNetwork() async throws {
+    @Test func theExampleOfAChannelSendsItsVideo() async throws {
         try await Example.channel()
     }
 

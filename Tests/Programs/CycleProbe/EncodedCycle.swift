@@ -1,4 +1,6 @@
+import BridgeEngine
 import MediaBridge
+import TestSupport
 
 /// Encoded frames all the way: an encoding camera, copied, sent and decoded; a call that the engines
 /// encode; a film that is read as frames.
@@ -27,9 +29,9 @@ struct EncodedCycle {
     }
 
     private func call(isEncoded: Bool, _ cycle: Int) async throws {
-        let network = LoopbackNetwork(carriesFrames: !isEncoded)
+        let network = LossyTransport(LoopbackNetwork(carriesFrames: !isEncoded))
         if cycle % 3 == 0 {
-            var impairment = LoopbackImpairment()
+            var impairment = NetworkImpairment()
             impairment.loss = 0.1
             impairment.jitter = .milliseconds(5)
             network.impair(impairment)

@@ -153,7 +153,7 @@ final class Member: Sendable {
 
 /// Joins the channel `room`. A balanced test checks the member's counts at its end.
 func join(
-    _ user: UserID, _ receiver: any ChannelReceiver, _ network: LoopbackNetwork,
+    _ user: UserID, _ receiver: any ChannelReceiver, _ network: any ChannelTransport,
     token: String? = nil, wantsAll: Bool = true
 ) async throws -> Member {
     let request = ChannelRequest(
@@ -165,7 +165,7 @@ func join(
 
 final class NoFeedback: PublicationFeedback {}
 
-extension LoopbackNetwork {
+extension ChannelTransport {
     func enter(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> Member {

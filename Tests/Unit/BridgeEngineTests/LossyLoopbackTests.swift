@@ -18,9 +18,9 @@ import Testing
         ) { member.statistics }
     }
 
-    private func impairment(_ seed: Int) -> LoopbackImpairment {
+    private func impairment(_ seed: Int) -> NetworkImpairment {
         var generator = SeededGenerator(seed: UInt64(seed))
-        var impairment = LoopbackImpairment()
+        var impairment = NetworkImpairment()
         impairment.seed = UInt64(seed)
         impairment.loss = [0, 0.05, 0.3, 1].randomElement(using: &generator)!
         impairment.resends = Int.random(in: 0...2, using: &generator)
@@ -37,7 +37,8 @@ import Testing
     @Test(arguments: 0..<30)
     func unitsComeInOrderAndWithWhatTheyReferTo(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed) + 1000)
-        let network = LoopbackNetwork(timeline: time)
+        let loopback = LoopbackNetwork(timeline: time)
+        let network = LossyTransport(loopback, on: time)
         let ears = Ears()
         let anna = try await join("anna", Ears(), network)
         let ben = try await join("ben", ears, network)
@@ -48,11 +49,11 @@ import Testing
                 isKey: number % 12 == 0, mark: UInt8(number))
             anna.send(unit, track: .main)
             switch Int.random(in: 0..<60, using: &generator) {
-            case 0: network.cut("anna", inChannel: "room")
-            case 1: network.cut("ben", inChannel: "room")
+            case 0: loopback.cut("anna", inChannel: "room")
+            case 1: loopback.cut("ben", inChannel: "room")
             case 2...4:
-                network.heal("anna", inChannel: "room")
-                network.heal("ben", inChannel: "room")
+                loopback.heal("anna", inChannel: "room")
+                loopback.heal("ben", inChannel: "room")
             case 5: network.impair(impairment(seed + number))
             case 6: network.impair(nil)
             case 7: ben.membership.setDemand(nil, .main, of: "anna")
@@ -84,8 +85,8 @@ import Testing
 
     /// The statistics report the configured loss and jitter.
     @Test func theStatisticsTellWhatTheNetworkDid() async throws {
-        let network = LoopbackNetwork(depth: 10000, timeline: time)
-        var impairment = LoopbackImpairment()
+        let network = LossyTransport(LoopbackNetwork(depth: 10000, timeline: time), on: time)
+        var impairment = NetworkImpairment()
         impairment.loss = 0.1
         impairment.jitter = .milliseconds(40)
         network.impair(impairment)
@@ -113,12 +114,12 @@ import Testing
             let limit = Observed<VideoLimit?>(nil)
             func limitChanged(_ limit: VideoLimit) { self.limit.change { $0 = limit } }
         }
-        let network = LoopbackNetwork(timeline: time)
+        let network = LossyTransport(LoopbackNetwork(timeline: time), on: time)
         let feedback = Feedback()
         let anna = try await join("anna", Ears(), network)
         let ben = try await join("ben", Ears(), network)
         anna.publish(.main, feedback: feedback)
-        var impairment = LoopbackImpairment()
+        var impairment = NetworkImpairment()
         impairment.bitRate = 100_000
         network.impair(impairment)
         await feedback.limit.wait { $0?.bitRate == 90_000 }
@@ -149,7 +150,7 @@ import Testing
                 times.withLock { $0.append(time) }
             }
         }
-        let network = LoopbackNetwork(timeline: time)
+        let network = LossyTransport(LoopbackNetwork(timeline: time), on: time)
         network.impair(impairment(seed))
         let listener = Listener()
         let anna = try await join("anna", Ears(), network)

@@ -22,7 +22,6 @@ public final class LoopbackNetwork: ChannelTransport {
     struct State {
         var channels: [String: LoopbackChannel] = [:]
         var verifiers: [String: TokenVerifier] = [:]
-        var impairment: LoopbackImpairment?
         var isReachable = true
     }
     let state = Mutex(State())
@@ -37,6 +36,7 @@ public final class LoopbackNetwork: ChannelTransport {
     /// Whether raw pictures are carried; if not, they must be encoded, as for a real network.
     package let carriesFrames: Bool
     private let timeline: any Timeline
+    private let timers = SerialQueue(label: "mediabridge.loopback.timers")
 
     /// Creates a network that is separate from all others.
     ///
@@ -59,7 +59,7 @@ public final class LoopbackNetwork: ChannelTransport {
             verifier: verifier, timeline: .system)
     }
 
-    /// - Parameter timeline: The time of delays, limits and tokens.
+    /// - Parameter timeline: The time of interruptions, key frame requests and tokens.
     package init(
         depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
         carriesFrames: Bool = true, verifier: TokenVerifier? = nil, timeline: any Timeline
@@ -107,17 +107,17 @@ public final class LoopbackNetwork: ChannelTransport {
         let validity = try check(request)
         let member = LoopbackMember(request, depth: depth, receiver: receiver, timeline: timeline)
         let (channel, slot, isFull, deferred) = state.withLock { state in
-            let channel = state.channels[request.channel] ?? makeChannel(request.channel)
-            let impairment = state.impairment
+            let channel =
+                state.channels[request.channel]
+                ?? LoopbackChannel(patience: patience, timeline: timeline)
             let ((slot, isFull), deferred) = channel.change { [capacity] roster -> (Int?, Bool) in
                 if let capacity, roster.places.count >= capacity { return (nil, true) }
-                if roster.isEmpty { roster.impair(impairment) }
                 return (roster.add(member, wantsAll: request.wantsAllTracks), false)
             }
             if slot != nil { state.channels[request.channel] = channel }
             return (channel, slot, isFull, deferred)
         }
-        deferred.finish(in: channel)
+        deferred.finish()
         guard let slot else {
             if isFull {
                 throw EngineError(
@@ -140,35 +140,28 @@ public final class LoopbackNetwork: ChannelTransport {
     /// - Returns: False if the channel had no users.
     @discardableResult
     public func close(channel name: String) -> Bool {
-        let ended = state.withLock { state in
-            state.channels.removeValue(forKey: name).map { channel in
-                let error = EngineError(.disconnected, message: "channel \(name) was closed")
-                return (channel, channel.change { $0.end(error) }.deferred)
-            }
+        let error = EngineError(.disconnected, message: "channel \(name) was closed")
+        let deferred = state.withLock { state in
+            state.channels.removeValue(forKey: name)?.change { $0.end(error) }.deferred
         }
-        guard let (channel, deferred) = ended else { return false }
-        deferred.finish(in: channel)
+        guard let deferred else { return false }
+        deferred.finish()
         return true
     }
 
-    private func makeChannel(_ name: String) -> LoopbackChannel {
-        LoopbackChannel(patience: patience, timeline: timeline) { [weak self] channel in
-            self?.change(channel, named: name) { _ in }
-        }
-    }
-
     /// Changes a channel, and removes it if no user is left.
-    func change(
-        _ channel: LoopbackChannel, named name: String,
-        _ body: (inout LoopbackRoster) -> Void
-    ) {
-        let deferred = state.withLock { state in
-            let deferred = channel.change(body).deferred
+    @discardableResult
+    func change<R: Sendable>(
+        _ channel: LoopbackChannel, named name: String, _ body: (inout LoopbackRoster) -> R
+    ) -> R {
+        let (result, deferred) = state.withLock { state in
+            let change = channel.change(body)
             // If this channel was closed, another one may have its name already.
             if channel.isEmpty, state.channels[name] === channel { state.channels[name] = nil }
-            return deferred
+            return change
         }
-        deferred.finish(in: channel)
+        deferred.finish()
+        return result
     }
 
     /// - Returns: How long the request's token is valid; `nil` for as long as the user stays.
@@ -193,16 +186,6 @@ public final class LoopbackNetwork: ChannelTransport {
 
 // Simulated network faults.
 extension LoopbackNetwork {
-    /// Sets how frames and units are lost, delayed and reordered from now on; `nil`, the default,
-    /// for an unimpaired network.
-    public func impair(_ impairment: LoopbackImpairment?) {
-        let channels = state.withLock { state in
-            state.impairment = impairment
-            return Array(state.channels.values)
-        }
-        for channel in channels { channel.perform { $0.impair(impairment) } }
-    }
-
     /// Sets whether users can join. If not, joining fails as ``EngineError/Code/unreachable``;
     /// users that have joined stay.
     public func setReachable(_ isReachable: Bool) {
@@ -218,8 +201,21 @@ extension LoopbackNetwork {
     public func cut(_ user: UserID, inChannel name: String) -> Bool {
         guard let (channel, slot, _) = find(user, inChannel: name) else { return false }
         let cause = EngineError(.unreachable, message: "the connection of \(user) was cut")
-        channel.perform { $0.cut(slot, because: cause) }
+        if let number = channel.perform({ $0.cut(slot, because: cause) }) {
+            reconnect(slot, in: channel, named: name, outage: number)
+        }
         return true
+    }
+
+    /// Reports an attempt to restore the connection of a member every second, until it is restored or
+    /// the member is removed.
+    private func reconnect(
+        _ slot: Int, in channel: LoopbackChannel, named name: String, outage number: Int
+    ) {
+        after(.seconds(1), in: channel) { network, channel in
+            let isCut = network.change(channel, named: name) { $0.attempt(slot, outage: number) }
+            if isCut { network.reconnect(slot, in: channel, named: name, outage: number) }
+        }
     }
 
     /// Restores a user's connection. A network that verifies tokens requests one first.
@@ -292,13 +288,23 @@ extension LoopbackNetwork {
         // The token expires too soon for a request in advance, so the check runs after it has
         // expired.
         let wait = early < .milliseconds(20) ? lifetime + .milliseconds(5) : lifetime - early
-        channel.after(wait) { [weak self, weak member] channel in
-            Task { [weak self, weak member, weak channel] in
-                guard let self, let member, let channel else { return }
-                await self.renew(.expiring, request, verifier, member, in: channel, at: slot) {
-                    self.watchToken(of: $0, validFor: $1, member, in: channel, at: slot)
+        after(wait, in: channel) { [weak member] network, channel in
+            Task { [weak network, weak member, weak channel] in
+                guard let network, let member, let channel else { return }
+                await network.renew(.expiring, request, verifier, member, in: channel, at: slot) {
+                    network.watchToken(of: $0, validFor: $1, member, in: channel, at: slot)
                 }
             }
+        }
+    }
+
+    /// Calls `body` after a delay, if the channel still exists then.
+    private func after(
+        _ delay: Duration, in channel: LoopbackChannel,
+        _ body: @escaping @Sendable (LoopbackNetwork, LoopbackChannel) -> Void
+    ) {
+        _ = timeline.schedule(after: delay, on: timers) { [weak self, weak channel] in
+            if let self, let channel { body(self, channel) }
         }
     }
 }

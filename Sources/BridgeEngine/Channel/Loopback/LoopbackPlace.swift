@@ -49,13 +49,6 @@ struct LoopbackPlace {
 
 /// The path from one member to another. Only for use under the channel's lock.
 final class LoopbackRoute {
-    /// The items of a stream between sending and delivery.
-    struct Order {
-        /// Distinguishes this stream from an earlier one of the same track.
-        let number: Int
-        var sent = 0
-        var arrived = Resequencer<LoopbackItem>()
-    }
     let slot: Int
     let member: LoopbackMember
     let tallies: ChannelTallies
@@ -65,29 +58,6 @@ final class LoopbackRoute {
     var chains: [ChannelStream: ReferenceChain] = [:]
     /// When a key frame was last requested from the sender.
     var requested: [ChannelStream: Duration] = [:]
-    /// Set once the network has been impaired.
-    var link: LossyLink?
-    var orders: [ChannelStream: Order] = [:]
-    /// The number of frames in transit.
-    var onTheWay: [ChannelStream: Int] = [:]
-    /// Whether the connection of the sender or of the receiver is cut.
-    var isCut = false
-    /// The jitter of the arrived items of each stream.
-    var jitter: [ChannelStream: Jitter] = [:]
-
-    /// The mean deviation of the transit time (RFC 3550, section 6.4.1).
-    struct Jitter {
-        private(set) var value = Duration.zero
-        private var last: Duration?
-
-        mutating func note(_ transit: Duration) {
-            if let last {
-                let difference = transit > last ? transit - last : last - transit
-                value += (difference - value) / 16
-            }
-            last = transit
-        }
-    }
 
     init(from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int) {
         self.slot = slot
@@ -95,27 +65,8 @@ final class LoopbackRoute {
         tallies = ChannelTallies(addingTo: sender.outgoing, receiver.incoming)
     }
 
-    /// The number of video frames in transit.
-    var framesOnTheWay: Int {
-        onTheWay.reduce(0) { $0 + ($1.key == .audio ? 0 : $1.value) }
-    }
-
-    /// The largest jitter of the video; `nil` if none has arrived.
-    var videoJitter: Duration? {
-        jitter.compactMap { $0.key == .audio ? nil : $0.value.value }.max()
-    }
-
-    /// Ends a stream. Items that wait for a lost item are discarded.
-    func end(_ stream: ChannelStream, _ deferred: inout DeferredActions) {
-        for item in orders[stream]?.arrived.removeAll() ?? [] {
-            item.count(.dropped(.closed))
-            deferred.release(item)
-        }
-        (orders[stream], chains[stream], requested[stream]) = (nil, nil, nil)
-    }
-
-    /// Ends all streams.
-    func endAll(_ deferred: inout DeferredActions) {
-        for stream in Array(orders.keys) { end(stream, &deferred) }
+    /// Ends a stream, so that its video begins with a key frame if it continues.
+    func end(_ stream: ChannelStream) {
+        (chains[stream], requested[stream]) = (nil, nil)
     }
 }

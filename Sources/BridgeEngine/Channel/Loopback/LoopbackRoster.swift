@@ -10,12 +10,11 @@ struct LoopbackRoster {
 
     var places: [Int: LoopbackPlace] = [:]
     private var lastSlot = 0
-    /// The number of the latest stream or outage.
-    private var lastNumber = 0
+    /// The number of outages so far.
+    private var outageCount = 0
     /// Members with too many waiting events.
     private var overrun: Set<Int> = []
     var deferred = DeferredActions()
-    private var impairment: LoopbackImpairment?
     /// How long a member stays in the channel while its connection is cut.
     let patience: Duration
     let timeline: any Timeline
@@ -29,11 +28,6 @@ struct LoopbackRoster {
     mutating func takeDeferredActions() -> DeferredActions {
         defer { deferred = DeferredActions() }
         return deferred
-    }
-
-    mutating func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
     }
 
     // MARK: Members
@@ -55,13 +49,9 @@ struct LoopbackRoster {
                 put(.published(stream, by: user), before: newcomer)
                 if publication.isMuted { put(.muted(true, stream, by: user), before: newcomer) }
             }
-            place.routes.append(makeRoute(from: newcomer, lastSlot, to: other.member, slot))
-            let back = makeRoute(from: other.member, slot, to: newcomer, lastSlot)
-            places[slot]?.routes.append(back)
-        }
-        for route in place.routes where places[route.slot]?.outage != nil {
-            route.isCut = true
-            places[route.slot]?.routes.last?.isCut = true
+            place.routes.append(LoopbackRoute(from: newcomer, to: other.member, at: slot))
+            places[slot]?.routes.append(
+                LoopbackRoute(from: other.member, to: newcomer, at: lastSlot))
         }
         places[lastSlot] = place
         notify(place.routes, .joined(newcomer.user))
@@ -104,7 +94,7 @@ struct LoopbackRoster {
         guard let place = places[slot], let index = place.place(of: stream) else { return }
         places[slot]?.publications.remove(at: index)
         deferred.release(place.publications[index])
-        for route in place.routes { route.end(stream, &deferred) }
+        for route in place.routes { route.end(stream) }
         say(.unpublished(stream, by: place.member.user), from: slot)
     }
 
@@ -113,8 +103,7 @@ struct LoopbackRoster {
             place.publications[index].isMuted != isMuted
         else { return }
         places[slot]?.publications[index].isMuted = isMuted
-        // Items in transit are discarded, and video begins with a key frame after the pause.
-        for route in place.routes { route.end(stream, &deferred) }
+        for route in place.routes { route.end(stream) }
         say(.muted(isMuted, stream, by: place.member.user), from: slot)
         reportPublisher(of: stream, at: slot)
     }
@@ -138,7 +127,7 @@ struct LoopbackRoster {
             if isWanted {
                 route.unwanted.remove(stream)
             } else if route.unwanted.insert(stream).inserted {
-                route.end(stream, &deferred)
+                route.end(stream)
             }
         }
         reportPublisher(of: stream, at: sender)
@@ -153,8 +142,7 @@ struct LoopbackRoster {
         let demands = place.routes.compactMap {
             places[$0.slot]?.demand(track, of: place.member.user)
         }
-        var limit = VideoLimit(covering: demands)
-        limit.bitRate = impairment?.bitRate.map { $0 / 10 * 9 }
+        let limit = VideoLimit(covering: demands)
         let isSending = !demands.isEmpty && !entry.isMuted && place.outage == nil
         places[slot]?.publications[index].isSending = isSending
         places[slot]?.publications[index].limit = limit
@@ -163,7 +151,7 @@ struct LoopbackRoster {
             notify(entry, of: place.member) { $0.stateChanged(state) }
         }
         if limit != entry.limit {
-            notify(entry, of: place.member) { [limit] in $0.limitChanged(limit) }
+            notify(entry, of: place.member) { $0.limitChanged(limit) }
         }
     }
 
@@ -182,28 +170,6 @@ struct LoopbackRoster {
         put(.call { call(feedback) }, before: member)
     }
 
-    // MARK: Network
-
-    /// Impairs the network from now on; `nil` for a perfect one.
-    mutating func impair(_ impairment: LoopbackImpairment?) {
-        self.impairment = impairment
-        for (slot, place) in places {
-            for route in place.routes { impair(route, from: slot) }
-            reportPublishers(at: slot)
-        }
-    }
-
-    private func impair(_ route: LoopbackRoute, from slot: Int) {
-        if route.link == nil, let impairment {
-            route.link = LossyLink(
-                impairment, number: UInt64(slot) << 32 | UInt64(route.slot))
-        } else {
-            // A route that was impaired keeps its link, which preserves the order: frames may be in
-            // transit.
-            route.link?.change(to: impairment ?? LoopbackImpairment())
-        }
-    }
-
     func statistics(of member: LoopbackMember, at slot: Int) -> ChannelStatistics {
         var statistics = ChannelStatistics()
         statistics.sent = member.sent
@@ -217,9 +183,6 @@ struct LoopbackRoster {
         for place in places.values {
             guard let route = place.routes.first(where: { $0.slot == slot }) else { continue }
             statistics.from[place.member.user] = route.tallies.video.frames
-            guard route.link != nil else { continue }
-            statistics.jitter[place.member.user] = route.videoJitter
-            statistics.audioJitter[place.member.user] = route.jitter[.audio]?.value
         }
         return statistics
     }
@@ -227,21 +190,11 @@ struct LoopbackRoster {
 
 // The delivery of events.
 extension LoopbackRoster {
-    private func makeRoute(
-        from sender: LoopbackMember, _ from: Int, to receiver: LoopbackMember, _ to: Int
-    ) -> LoopbackRoute {
-        let route = LoopbackRoute(from: sender, to: receiver, at: to)
-        impair(route, from: from)
-        return route
-    }
-
     @discardableResult
     private mutating func takeOut(_ slot: Int, because error: EngineError?) -> LoopbackPlace? {
         guard let place = places.removeValue(forKey: slot) else { return nil }
-        for route in place.routes { route.endAll(&deferred) }
         deferred.release(place.publications)
-        for (other, there) in places {
-            for route in there.routes where route.slot == slot { route.endAll(&deferred) }
+        for other in places.keys {
             places[other]?.routes.removeAll { $0.slot == slot }
             reportPublishers(at: other)
         }
@@ -301,45 +254,48 @@ extension LoopbackRoster {
 
 // Connections that are cut and restored, and messages.
 extension LoopbackRoster {
-    private static let attemptInterval = Duration.seconds(1)
-
     /// Cuts a member's connection: frames from it and to it are lost, and events are held back.
-    mutating func cut(_ slot: Int, because cause: EngineError) {
-        guard let place = places[slot], place.outage == nil else { return }
-        let outage = LoopbackPlace.Outage(
-            number: nextNumber(), begin: timeline.now, cause: cause)
-        places[slot]?.outage = outage
-        markCut(slot)
+    ///
+    /// - Returns: The number of the outage; `nil` if the connection is cut already.
+    mutating func cut(_ slot: Int, because cause: EngineError) -> Int? {
+        guard let place = places[slot], place.outage == nil else { return nil }
+        outageCount += 1
+        places[slot]?.outage = LoopbackPlace.Outage(
+            number: outageCount, begin: timeline.now, cause: cause)
+        resetChains(of: slot)
         put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
         reportPublishers(at: slot)
-        deferred.note(after: Self.attemptInterval) { $0.attempt(slot, outage: outage.number) }
+        return outageCount
     }
 
     /// Notifies a member that its connection is still cut, or removes the member after `patience`.
-    mutating func attempt(_ slot: Int, outage number: Int) {
+    ///
+    /// - Returns: Whether the outage continues.
+    mutating func attempt(_ slot: Int, outage number: Int) -> Bool {
         guard let place = places[slot], let outage = place.outage, outage.number == number else {
-            return
+            return false
         }
         guard timeline.now - outage.begin < patience else {
-            return remove(
+            remove(
                 slot, reason: .dropped,
                 because: EngineError(
                     .disconnected,
                     message: "\(place.member.user) had no connection for \(patience)",
                     underlying: outage.cause))
+            return false
         }
         places[slot]?.outage?.attempt += 1
         put(
             .connection(.reconnecting(attempt: outage.attempt + 1, outage.cause)),
             before: place.member)
-        deferred.note(after: Self.attemptInterval) { $0.attempt(slot, outage: number) }
+        return true
     }
 
     /// Restores a member's connection. The events that were held back are delivered to the member
     /// and to the others.
     mutating func heal(_ slot: Int) {
         guard let outage = places[slot]?.outage.take(), let place = places[slot] else { return }
-        markCut(slot)
+        resetChains(of: slot)
         put(.connection(.connected), before: place.member)
         for word in outage.inbox { put(word, before: place.member) }
         for (slots, word) in outage.outbox {
@@ -351,14 +307,12 @@ extension LoopbackRoster {
     /// Whether a member's connection is cut.
     func isCut(_ slot: Int) -> Bool { places[slot]?.outage != nil }
 
-    /// Marks the routes from and to a member whose connection has changed, and resets their
-    /// reference chains, because units may be missing on all of them.
-    private func markCut(_ slot: Int) {
+    /// Resets the reference chains from and to a member whose connection has changed, because units
+    /// may be missing on all of them.
+    private func resetChains(of slot: Int) {
         for (sender, place) in places {
             for route in place.routes where sender == slot || route.slot == slot {
-                route.isCut = isCut(sender) || isCut(route.slot)
-                route.chains = [:]
-                route.requested = [:]
+                (route.chains, route.requested) = ([:], [:])
             }
         }
     }

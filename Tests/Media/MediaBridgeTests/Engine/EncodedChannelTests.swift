@@ -80,8 +80,9 @@ import Testing
     @Test(arguments: [VideoContentHint.motion, .text])
     func theEncoderKeepsToANarrowNetwork(hint: VideoContentHint) async throws {
         let clock = VirtualTimeline()
-        let network = LoopbackNetwork(carriesFrames: false, timeline: clock)
-        var impairment = LoopbackImpairment()
+        let network = LossyTransport(
+            LoopbackNetwork(carriesFrames: false, timeline: clock), on: clock)
+        var impairment = NetworkImpairment()
         impairment.bitRate = 120_000
         impairment.longestQueue = .seconds(1)
         network.impair(impairment)

@@ -19,7 +19,7 @@ import Testing
         var samples: Int { frames.value.reduce(0) { $0 + $1.sampleCount } }
     }
 
-    private let network = LoopbackNetwork(carriesFrames: false)
+    private let network = LossyTransport(LoopbackNetwork(carriesFrames: false))
 
     /// A sender that pushes audio in steps of 10 ms.
     private func sender(
@@ -216,7 +216,7 @@ import Testing
 
     /// Audio lost in the network is concealed and counted.
     @Test func lostSoundIsConcealed() async throws {
-        var impairment = LoopbackImpairment()
+        var impairment = NetworkImpairment()
         impairment.loss = 0.1
         network.impair(impairment)
         let ear = Ear()
@@ -248,7 +248,8 @@ import Testing
     }
 
     private func anything(_ random: inout SeededGenerator) async throws {
-        let network = LoopbackNetwork(carriesFrames: Bool.random(using: &random))
+        let network = LossyTransport(
+            LoopbackNetwork(carriesFrames: Bool.random(using: &random)))
         let ear = Ear()
         var offline = MediaEngine.Configuration()
         offline.pace = .asFastAsPossible
@@ -281,7 +282,7 @@ import Testing
                 receiver.muteRemoteAudio(isMuted, forUserID: "anna")
                 said += " unheard \(isMuted)"
             case 3:
-                var impairment = LoopbackImpairment()
+                var impairment = NetworkImpairment()
                 impairment.seed = random.next()
                 impairment.loss = Double.random(in: 0...0.3, using: &random)
                 impairment.jitter = .milliseconds(Int.random(in: 0...20, using: &random))

@@ -42,8 +42,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (sent, shown) = (directory.file("sent.mkv"), directory.file("shown.raw"))
             let clock = VirtualTimeline()
-            let network = LoopbackNetwork(depth: 1000, timeline: clock)
-            var impairment = LoopbackImpairment()
+            let network = LossyTransport(
+                LoopbackNetwork(depth: 1000, timeline: clock), on: clock)
+            var impairment = NetworkImpairment()
             impairment.loss = 0.05
             impairment.delay = .milliseconds(20)
             impairment.jitter = .milliseconds(80)

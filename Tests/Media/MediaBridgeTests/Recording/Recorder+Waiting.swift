@@ -23,7 +23,7 @@ extension Recorder {
         }
         writer.queue.async { [self] in if isMet(self) { met.happen() } }
         await met.wait()
-        inbox.onItems { [inbox, writer] in course.handle(inbox.takeAll()) }
+        inbox.onItems { [inbox, course] in course.handle(inbox.takeAll()) }
     }
 
     /// Suspends until the file's muxer has received `count` units.

@@ -1,29 +1,29 @@
-/// How a loopback network impairs frames and units in transit, as a real network would. Events and
+/// How a ``LossyTransport`` impairs frames and units in transit, as a real network would. Events and
 /// messages always arrive, in order and at once.
 ///
 /// The same seed and the same frames give the same result.
-public struct LoopbackImpairment: Equatable, Sendable {
+package struct NetworkImpairment: Sendable {
     /// The fraction of packets that are lost, from 0 to 1. A unit is sent in packets of 1200 bytes,
     /// a frame of pixels or samples in one packet. Default 0.
-    public var loss = 0.0
+    package var loss = 0.0
     /// How often a lost packet is sent again, each time one round trip later. A unit or frame is
     /// lost if all attempts for one of its packets fail. Default 0.
-    public var resends = 0
+    package var resends = 0
     /// The minimum transit time of each packet. Default zero.
-    public var delay = Duration.zero
+    package var delay = Duration.zero
     /// The maximum additional transit time, uniformly distributed. Items that arrive out of order
     /// are reordered. Default zero.
-    public var jitter = Duration.zero
-    /// The bit rate from one user to another, in bits per second; `nil`, the default, for no limit.
+    package var jitter = Duration.zero
+    /// The bit rate of each stream, in bits per second; `nil`, the default, for no limit.
     /// Items that would wait longer than ``longestQueue`` are lost.
-    public var bitRate: Int?
+    package var bitRate: Int?
     /// The maximum time that a packet waits in the queue. Default 300 ms.
-    public var longestQueue = Duration.milliseconds(300)
+    package var longestQueue = Duration.milliseconds(300)
     /// Determines which packets are lost and when each arrives. Default 1.
-    public var seed: UInt64 = 1
+    package var seed: UInt64 = 1
 
     /// Creates an impairment that does nothing.
-    public init() {}
+    package init() {}
 
     /// How long a receiver waits for a missing item before it skips it.
     var patience: Duration {
@@ -31,21 +31,21 @@ public struct LoopbackImpairment: Equatable, Sendable {
     }
 }
 
-/// The path from one member to another through an impaired network.
+/// The path of one stream through an impaired network.
 struct LossyLink {
     private static let packetSize = 1200
-    private(set) var impairment: LoopbackImpairment
+    private(set) var impairment: NetworkImpairment
     private var generator: Generator
     /// When the packets sent so far have left the queue, if the bit rate is limited.
     private var isFreeAt = Duration.zero
 
     /// - Parameter number: Distinguishes this link from the others of the network.
-    init(_ impairment: LoopbackImpairment, number: UInt64) {
+    init(_ impairment: NetworkImpairment, number: UInt64) {
         self.impairment = impairment
         generator = Generator(state: impairment.seed &* 0x9e37_79b9_7f4a_7c15 &+ number)
     }
 
-    mutating func change(to impairment: LoopbackImpairment) { self.impairment = impairment }
+    mutating func change(to impairment: NetworkImpairment) { self.impairment = impairment }
 
     /// Simulates the transmission of a number of bytes at `now`.
     ///
@@ -93,63 +93,5 @@ struct LossyLink {
             z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
             return z ^ (z >> 31)
         }
-    }
-}
-
-// MARK: Order
-
-/// Restores the order of items, and skips items that do not arrive.
-struct Resequencer<Item> {
-    /// The next output in order.
-    enum Output {
-        case item(Item)
-        /// One or more items are missing and were skipped.
-        case gap
-    }
-    /// The number of the next item.
-    private var next = 0
-    private var held: [Int: Item] = [:]
-
-    /// Whether items are held until an earlier item arrives.
-    var isWaiting: Bool { !held.isEmpty }
-
-    /// Takes an item.
-    ///
-    /// - Returns: The output that is now in order; `nil` if the item arrived after it was skipped.
-    mutating func take(_ item: Item, number: Int) -> [Output]? {
-        guard number >= next else { return nil }
-        held[number] = item
-        return ready()
-    }
-
-    /// Skips the missing items before a number.
-    mutating func giveUp(before number: Int) -> [Output] {
-        guard next < number else { return [] }
-        var output: [Output] = []
-        while next < number {
-            if let item = held.removeValue(forKey: next) {
-                output.append(.item(item))
-            } else if case .gap = output.last {
-            } else {
-                output.append(.gap)
-            }
-            next += 1
-        }
-        return output + ready()
-    }
-
-    private mutating func ready() -> [Output] {
-        var output: [Output] = []
-        while let item = held.removeValue(forKey: next) {
-            output.append(.item(item))
-            next += 1
-        }
-        return output
-    }
-
-    /// Removes and returns the held items.
-    mutating func removeAll() -> [Item] {
-        defer { held = [:] }
-        return Array(held.values)
     }
 }
