@@ -38,17 +38,16 @@ final class Publisher: Sendable {
     /// Sends the source's units alongside an encoder, starting with a key frame.
     private final class UnitSender: VideoFrameConsumer {
         private let sender: Sender
-        /// The codecs of the units.
-        let codecs: Set<VideoCodec>
+        let units: AcceptedUnits
         private let onKeyFrameNeeded: @Sendable () -> Void
         private let chain = Mutex(ReferenceChain())
 
         init(
-            _ sender: Sender, of codecs: Set<VideoCodec>,
+            _ sender: Sender, of units: AcceptedUnits,
             onKeyFrameNeeded: @escaping @Sendable () -> Void
         ) {
             self.sender = sender
-            self.codecs = codecs
+            self.units = units
             self.onKeyFrameNeeded = onKeyFrameNeeded
         }
 
@@ -161,18 +160,15 @@ final class Publisher: Sendable {
         var request = configuration.request
         if configuration.codec != nil || !sender.publication.carriesFrames {
             if request.isIdentity {
-                request.codecs = sender.publication.videoCodecs
+                request.units = sender.publication.units
                 request.leavesUnits = true
-                request.takesReordered = sender.publication.carriesReorderedUnits
             }
             return encode(request)
         }
         switch route.withLock({ $0 }) {
         case .tap where request.isIdentity: return
         case nil where request.isIdentity:
-            stream.tap(
-                sender, taking: sender.publication.videoCodecs,
-                reordered: sender.publication.carriesReorderedUnits)
+            stream.tap(sender, taking: sender.publication.units)
             route.withLock { $0 = .tap }
         // Once frames pass through a queue they always do, so that no frame overtakes another.
         case .conversion(let feed): stream.attach(feed, for: request)
@@ -206,11 +202,11 @@ final class Publisher: Sendable {
             tap = nil
         }
         let units: UnitSender?
-        if request.leavesUnits, tap == nil || tap?.codecs == request.codecs {
-            units = tap ?? tapUnits(of: request.codecs)
+        if request.leavesUnits, tap == nil || tap?.units == request.units {
+            units = tap ?? tapUnits(request.units)
         } else {
             if let tap { stream.untap(tap) }
-            units = request.leavesUnits ? tapUnits(of: request.codecs) : nil
+            units = request.leavesUnits ? tapUnits(request.units) : nil
             // The receivers have only the source's units so far.
             encoder.requestKeyFrame()
         }
@@ -218,11 +214,10 @@ final class Publisher: Sendable {
         stream.attach(feed, for: request)
     }
 
-    private func tapUnits(of codecs: Set<VideoCodec>) -> UnitSender {
-        let units = UnitSender(sender, of: codecs, onKeyFrameNeeded: context.onKeyFrameNeeded)
-        stream.tap(
-            units, taking: codecs, only: true, reordered: sender.publication.carriesReorderedUnits)
-        return units
+    private func tapUnits(_ units: AcceptedUnits) -> UnitSender {
+        let own = UnitSender(sender, of: units, onKeyFrameNeeded: context.onKeyFrameNeeded)
+        stream.tap(own, taking: units, only: true)
+        return own
     }
 
     private func makeFeed(
@@ -268,6 +263,13 @@ final class Publisher: Sendable {
         end()
         await queue.outcome(within: limit, on: context.clock.timeline) {}
         sender.publication.end()
+    }
+}
+
+extension ChannelPublication {
+    /// The units that it carries unchanged.
+    fileprivate var units: AcceptedUnits {
+        AcceptedUnits(codecs: videoCodecs, includesReordered: carriesReorderedUnits)
     }
 }
 

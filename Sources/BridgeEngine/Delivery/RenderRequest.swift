@@ -12,28 +12,19 @@ struct RenderRequest: Hashable, Sendable {
     var isUpright = false
     /// Automatic: mirrored if the stream is a camera's local view.
     var mirror = VideoMirrorMode.disabled
-    /// The codecs whose units the renderer takes, if it asks for nothing that needs pictures.
-    var codecs: Set<VideoCodec> = []
-
-    /// Whether another receiver takes the units of ``codecs``: the renderer gets nothing of these
-    /// streams.
+    /// The units that the renderer takes, if it asks for nothing that needs pictures.
+    var units = AcceptedUnits()
+    /// Whether another receiver takes these units: the renderer gets nothing of them.
     var leavesUnits = false
-    /// Whether units are taken even if their display order differs from their decoding order.
-    var takesReordered = true
 
     /// Whether frames of any format pass unchanged.
-    var isIdentity: Bool {
-        self
-            == RenderRequest(
-                codecs: codecs, leavesUnits: leavesUnits, takesReordered: takesReordered)
-    }
+    var isIdentity: Bool { self == RenderRequest(units: units, leavesUnits: leavesUnits) }
 
     /// Whether the renderer gets the units of a codec instead of their pictures. Units are mirrored
     /// only on request.
     func takes(_ codec: VideoCodec, isReordered: Bool) -> Bool {
-        codecs.contains(codec) && (takesReordered || !isReordered) && pixelFormat == .any
-            && size == nil && !isUpright
-            && mirror != .enabled
+        units.contain(codec, isReordered: isReordered) && pixelFormat == .any && size == nil
+            && !isUpright && mirror != .enabled
     }
 
     /// Returns the conversion that one frame needs; `nil` if none.
@@ -62,6 +53,18 @@ struct RenderRequest: Hashable, Sendable {
             }
         }
         return conversion == VideoConversion() ? nil : conversion
+    }
+}
+
+/// The encoded units that a receiver takes unchanged.
+struct AcceptedUnits: Hashable, Sendable {
+    /// The codecs; by default none.
+    var codecs: Set<VideoCodec> = []
+    /// Whether units are taken even if their display order differs from their decoding order.
+    var includesReordered = true
+
+    func contain(_ codec: VideoCodec, isReordered: Bool) -> Bool {
+        codecs.contains(codec) && (includesReordered || !isReordered)
     }
 }
 

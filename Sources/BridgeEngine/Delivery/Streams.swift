@@ -15,13 +15,8 @@ final class VideoStream: VideoFrameConsumer {
     }
     private struct Tap: Sendable {
         let consumer: any VideoFrameConsumer
-        let codecs: Set<VideoCodec>
+        let units: AcceptedUnits
         let takesOnlyUnits: Bool
-        let takesReordered: Bool
-
-        func takes(_ codec: VideoCodec, isReordered: Bool) -> Bool {
-            codecs.contains(codec) && (takesReordered || !isReordered)
-        }
     }
     private struct State {
         var groups: [Group] = []
@@ -89,17 +84,13 @@ final class VideoStream: VideoFrameConsumer {
     /// Adds a consumer that gets every frame unchanged and must return quickly.
     ///
     /// - Parameters:
-    ///   - codecs: The codecs whose units it takes; by default none.
+    ///   - units: The units that it takes; by default none.
     ///   - takesOnlyUnits: Whether it gets nothing but these units.
-    ///   - takesReordered: Whether it gets units even if their display order differs from their
-    ///     decoding order.
     func tap(
-        _ consumer: any VideoFrameConsumer, taking codecs: Set<VideoCodec> = [],
-        only takesOnlyUnits: Bool = false, reordered takesReordered: Bool = true
+        _ consumer: any VideoFrameConsumer, taking units: AcceptedUnits = AcceptedUnits(),
+        only takesOnlyUnits: Bool = false
     ) {
-        let tap = Tap(
-            consumer: consumer, codecs: codecs, takesOnlyUnits: takesOnlyUnits,
-            takesReordered: takesReordered)
+        let tap = Tap(consumer: consumer, units: units, takesOnlyUnits: takesOnlyUnits)
         state.withLock { $0.taps[ObjectIdentifier(consumer)] = tap }
     }
 
@@ -163,7 +154,7 @@ final class VideoStream: VideoFrameConsumer {
         let (carried, isReordered) = (codec ?? state.carried, state.order.isReordered)
         for tap in state.taps.values {
             if tap.takesOnlyUnits { continue }
-            if let carried, tap.takes(carried, isReordered: isReordered) { continue }
+            if let carried, tap.units.contain(carried, isReordered: isReordered) { continue }
             tap.consumer.consume(copy frame)
         }
         for group in state.groups {
@@ -205,7 +196,7 @@ final class VideoStream: VideoFrameConsumer {
         let isReordered = state.order.isReordered
         var reach = UnitReach()
         for tap in state.taps.values {
-            guard asUnit, tap.takes(unit.codec, isReordered: isReordered) else {
+            guard asUnit, tap.units.contain(unit.codec, isReordered: isReordered) else {
                 if !tap.takesOnlyUnits { reach.needsPicture = true }
                 continue
             }

@@ -67,7 +67,7 @@ extension VideoMedia: StreamedSink {
             pixelFormat: entry.host.request?.pixelFormat ?? .any, size: options.size,
             fillsSize: options.renderMode == .hidden,
             isUpright: options.isUpright, mirror: options.mirror,
-            codecs: entry.host.request?.codecs ?? [])
+            units: AcceptedUnits(codecs: entry.host.request?.codecs ?? []))
         switch entry.stream {
         case .local(let track): engine.slots[track]?.track.local.attach(feed, for: request)
         case .remote(let user, let track):
