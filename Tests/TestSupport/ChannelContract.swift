@@ -6,7 +6,7 @@ package import MediaCore
 extension ChannelReceiver {
     package func handle(_ event: MembershipEvent) {}
     package func receive(
-        _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+        _ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID
     ) {}
     package func token(for reason: TokenReason) async throws(EngineError) -> String? { nil }
 }

@@ -36,6 +36,22 @@ public struct TrackID: Hashable, Sendable, CustomStringConvertible, ExpressibleB
     public var description: String { self == .main ? "main track" : "track \(number)" }
 }
 
+/// One stream of a user, or of the engine: a video track, or the audio.
+public enum MediaTrackID: Hashable, Sendable, CustomStringConvertible {
+    /// A video track.
+    case video(TrackID)
+    /// The audio. A user has one audio stream.
+    case audio
+
+    /// The description of the video track, or `audio`.
+    public var description: String {
+        switch self {
+        case .video(let track): "\(track)"
+        case .audio: "audio"
+        }
+    }
+}
+
 /// The reason why a user is no longer in the channel.
 public enum OfflineReason: Sendable {
     /// The user left the channel.
@@ -92,12 +108,4 @@ public struct ChannelMessage: Hashable, Sendable {
 
     /// The message as text; invalid UTF-8 is replaced.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
-}
-
-/// One of a user's streams in a channel.
-package enum ChannelStream: Hashable, Sendable {
-    /// A video track.
-    case video(TrackID)
-    /// The user's audio.
-    case audio
 }

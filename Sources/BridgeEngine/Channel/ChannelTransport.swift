@@ -82,7 +82,7 @@ package protocol ChannelMembership: AnyObject, Sendable {
     /// - Returns: The publication, which sends the stream. The announcement ends with
     ///   ``ChannelPublication/end()``, or with the membership.
     func publish(
-        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication
 
     /// Sets the user's demand for another user's track. A track without a demand is not transported
@@ -199,11 +199,11 @@ package enum MembershipEvent: Sendable {
     /// A user has left. The user's streams end then.
     case left(UserID, OfflineReason)
     /// A user has announced a stream; before its first frame.
-    case published(ChannelStream, by: UserID)
+    case published(MediaTrackID, by: UserID)
     /// A user has announced the end of a stream; after its last frame.
-    case unpublished(ChannelStream, by: UserID)
+    case unpublished(MediaTrackID, by: UserID)
     /// A user has muted a stream, or sends it again.
-    case muted(Bool, ChannelStream, by: UserID)
+    case muted(Bool, MediaTrackID, by: UserID)
     /// Another user has sent a message to this user or to all.
     case message(ChannelMessage, from: UserID)
     /// The connection to the channel is interrupted, with each attempt to restore it, or is
@@ -233,7 +233,7 @@ package protocol ChannelReceiver: AnyObject, Sendable {
     func handle(_ event: MembershipEvent)
     /// Called with the media of another user; units come in decoding order. The first video unit is
     /// a key frame, and so is the first unit after a loss.
-    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID)
+    func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID)
     /// Returns a token that is valid now. Called when the connection is restored, and before a
     /// token expires. If the returned token is not valid, the channel ends with one of the errors
     /// for tokens.

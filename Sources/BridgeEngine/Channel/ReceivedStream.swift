@@ -16,14 +16,14 @@ package final class ReceivedStream: Sendable {
     /// The maximum number of frames that wait for the receiver: two seconds or more.
     private static let (videoDepth, audioDepth) = (64, 100)
 
-    private let stream: ChannelStream
+    private let stream: MediaTrackID
     private let user: UserID
     private let tally: ChannelTally
     private let queue: ReceiverQueue
     private let state = Mutex(State())
 
     package init(
-        _ stream: ChannelStream, of user: UserID, _ tally: ChannelTally, to queue: ReceiverQueue
+        _ stream: MediaTrackID, of user: UserID, _ tally: ChannelTally, to queue: ReceiverQueue
     ) {
         self.stream = stream
         self.user = user

@@ -147,5 +147,5 @@ package struct ChannelTallies: Sendable {
         audio = ChannelTally(addingTo: sums.map(\.audio))
     }
 
-    package subscript(stream: ChannelStream) -> ChannelTally { stream == .audio ? audio : video }
+    package subscript(stream: MediaTrackID) -> ChannelTally { stream == .audio ? audio : video }
 }

@@ -206,7 +206,7 @@ final class RemoteParticipants: Sendable {
         }
     }
 
-    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+    func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID) {
         switch (media, stream) {
         case (.picture(var frame), .video(let track)):
             frame.convertTime(to: clock)
@@ -332,7 +332,7 @@ final class RemoteSession: ChannelReceiver {
         present.handle(event)
     }
 
-    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+    func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID) {
         present?.receive(media, stream, from: user)
     }
 

@@ -14,7 +14,7 @@ final class RemoteVideo: Sendable {
     /// Delays pictures to keep them in sync with the user's sound.
     private let delay: PlayoutDelay
     private let clock: EngineClock
-    private let stream: ChannelStream
+    private let stream: MediaTrackID
     /// The time of the last picture.
     private let lastShown = Mutex<MediaTime?>(nil)
     /// The largest backward step of a correction; a larger step comes from another clock.

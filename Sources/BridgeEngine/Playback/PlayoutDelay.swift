@@ -25,7 +25,7 @@ final class PlayoutDelay: Sendable {
         }
     }
     fileprivate struct State {
-        var lines: [ChannelStream: Line] = [:]
+        var lines: [MediaTrackID: Line] = [:]
         /// When the mix plays the user's sound; `nil` if it does not.
         var sound: MediaTime?
     }
@@ -44,7 +44,7 @@ final class PlayoutDelay: Sendable {
     ///
     /// - Parameter isReady: Whether the frame is ready; otherwise it must still be decoded.
     func timing(
-        of frame: some MediaFrame, in stream: ChannelStream, on clock: EngineClock,
+        of frame: some MediaFrame, in stream: MediaTrackID, on clock: EngineClock,
         isReady: Bool = true
     ) -> LiveTiming? {
         guard !clock.isOffline, let time = frame.runningTime, var live = frame.liveTiming else {
@@ -63,7 +63,7 @@ final class PlayoutDelay: Sendable {
     ///   - isReady: Whether the frame is ready; otherwise it must still be decoded.
     ///   - now: The current running time.
     func delay(
-        of stream: ChannelStream, captured time: MediaTime, latency: MediaTime, isReady: Bool,
+        of stream: MediaTrackID, captured time: MediaTime, latency: MediaTime, isReady: Bool,
         now: MediaTime
     ) -> MediaTime {
         state.withLock { state in
@@ -86,12 +86,12 @@ final class PlayoutDelay: Sendable {
     }
 
     /// Restarts a stream: its next frame may have any delay.
-    func beginAnew(_ stream: ChannelStream) {
+    func beginAnew(_ stream: MediaTrackID) {
         state.withLock { _ = $0.lines.removeValue(forKey: stream) }
     }
 
     /// The current delay of a stream; zero if it is unknown.
-    func present(_ stream: ChannelStream) -> MediaTime {
+    func present(_ stream: MediaTrackID) -> MediaTime {
         state.withLock { $0.lines[stream]?.delay ?? .zero }
     }
 
@@ -121,7 +121,7 @@ extension PlayoutDelay.State {
         }
     }
 
-    fileprivate func wanted(for stream: ChannelStream, at now: MediaTime) -> MediaTime {
+    fileprivate func wanted(for stream: MediaTrackID, at now: MediaTime) -> MediaTime {
         var wanted = max(pictures(at: now), lines[stream]?.need ?? .zero)
         if let sound { return max(wanted, sound) }
         if let audio = lines[.audio], audio.arrivals.isRecent(at: now) {

@@ -20,7 +20,7 @@ actor JanusMember {
     }
     struct StreamID: Hashable {
         let user: UserID
-        let stream: ChannelStream
+        let stream: MediaTrackID
     }
     struct Sending {
         let task: Task<Void, Never>

@@ -173,7 +173,7 @@ private final class JanusMembership: ChannelMembership {
     }
 
     func publish(
-        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication {
         guard case .video(let track) = stream else {
             return JanusPublication(member.media(of: .main), .audio, nil)

@@ -9,7 +9,7 @@ struct Directory: Sendable {
     /// What is published now.
     private(set) var feeds: [FeedID: Feed] = [:]
     /// Whether each announced stream of each announced user is muted.
-    private var announced: [UserID: [ChannelStream: Bool]] = [:]
+    private var announced: [UserID: [MediaTrackID: Bool]] = [:]
     /// Users that were present before the connection was interrupted, or whose connection was, and may come back.
     private var missing: Set<UserID> = []
     /// Users that have announced that they are leaving.
@@ -81,7 +81,7 @@ struct Directory: Sendable {
     func contains(_ user: UserID) -> Bool { announced[user] != nil }
 
     /// Whether a stream was reported to the receiver as published.
-    func hasAnnounced(_ stream: ChannelStream, of user: UserID) -> Bool {
+    func hasAnnounced(_ stream: MediaTrackID, of user: UserID) -> Bool {
         announced[user]?[stream] != nil
     }
 
@@ -101,10 +101,10 @@ struct Directory: Sendable {
     private mutating func settle(_ user: UserID, _ changes: inout [MembershipEvent]) {
         var there = announced[user] ?? [:]
         if announced[user] == nil { changes.append(.joined(user)) }
-        var streams: [ChannelStream: Bool] = [:]
+        var streams: [MediaTrackID: Bool] = [:]
         for (id, feed) in feeds where id.user == user {
             for (stream, state) in [
-                (ChannelStream.video(id.track), feed.video), (.audio, feed.audio),
+                (MediaTrackID.video(id.track), feed.video), (.audio, feed.audio),
             ] {
                 guard let state, state.mode != .off, stream != .audio || id.track == .main else {
                     continue
@@ -129,7 +129,7 @@ struct Directory: Sendable {
     }
 }
 
-extension ChannelStream {
+extension MediaTrackID {
     /// The place of the stream in the order of announcements.
     fileprivate var place: Int { if case .video(let track) = self { track.number } else { .max } }
 }

@@ -5,7 +5,7 @@ internal import MediaCore
 
 extension ServedChannel {
     func publish(
-        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication {
         guard case .video(let track) = stream, let feedback else {
             let audio = SharedAudio(in: self)
@@ -100,7 +100,7 @@ extension ServedChannel {
             guard state.streams == nil, !state.isOver else { return }
             state.streams = Dictionary(
                 uniqueKeysWithValues: kinds.map { kind in
-                    let stream = ChannelStream.ofSender(kind)
+                    let stream = MediaTrackID.ofSender(kind)
                     return (
                         kind, ReceivedStream(stream, of: user, session.tallies[stream], to: queue)
                     )
@@ -162,9 +162,9 @@ extension ServedChannel {
     }
 }
 
-extension ChannelStream {
+extension MediaTrackID {
     /// The stream of a sender, which has at most one of each kind.
-    fileprivate static func ofSender(_ kind: MediaKind) -> ChannelStream {
+    fileprivate static func ofSender(_ kind: MediaKind) -> MediaTrackID {
         kind == .video ? .video(.main) : .audio
     }
 }

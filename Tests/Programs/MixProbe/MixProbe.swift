@@ -68,7 +68,7 @@ private final class Room: ChannelTransport {
         var statistics: ChannelStatistics { ChannelStatistics() }
 
         func publish(
-            _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+            _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
         ) -> any ChannelPublication { Publication() }
         func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {}
         func requestKeyFrame(_ track: TrackID, of user: UserID) {}

@@ -41,7 +41,7 @@ final class LossyPublication: ChannelPublication {
     /// The minimum interval between two requests for a key frame, if none has arrived.
     private static let keyFrameInterval = Duration.milliseconds(500)
 
-    let stream: ChannelStream
+    let stream: MediaTrackID
     let sender: LossySender
     private let number: UInt64
     private let inner: any ChannelPublication
@@ -55,7 +55,7 @@ final class LossyPublication: ChannelPublication {
     ///   - number: Distinguishes this publication from the others of the network.
     ///   - queue: Media arrives on it.
     init(
-        _ stream: ChannelStream, _ inner: any ChannelPublication, _ feedback: LossyFeedback?,
+        _ stream: MediaTrackID, _ inner: any ChannelPublication, _ feedback: LossyFeedback?,
         of sender: LossySender, number: UInt64, on timeline: any Timeline, _ queue: SerialQueue
     ) {
         (self.stream, self.inner, self.feedback) = (stream, inner, feedback)

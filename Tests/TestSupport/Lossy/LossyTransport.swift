@@ -49,7 +49,7 @@ package final class LossyTransport: ChannelTransport {
     }
 
     func publish(
-        _ stream: ChannelStream, _ feedback: (any PublicationFeedback)?, by sender: LossySender,
+        _ stream: MediaTrackID, _ feedback: (any PublicationFeedback)?, by sender: LossySender,
         in membership: any ChannelMembership
     ) -> LossyPublication {
         let feedback = feedback.map { LossyFeedback($0, of: sender, on: queue) }
@@ -127,7 +127,7 @@ private final class LossyMembership: ChannelMembership {
     }
 
     func publish(
-        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication {
         transport.publish(stream, feedback, by: sender, in: inner)
     }

@@ -65,7 +65,7 @@ final class Ears: ChannelReceiver {
         case .disconnected(let error): note(.disconnected(error.code))
         }
     }
-    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+    func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID) {
         guard case .video(let track) = stream else { return }
         switch media {
         case .picture(let frame): note(.frame(Int(frame.milliseconds), track, user), frame)

@@ -95,7 +95,7 @@ import Testing
         var framesAfterwards: Int { late.load(ordering: .relaxed) }
 
         func receive(
-            _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+            _ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID
         ) {
             guard let membership = membership.withLock({ $0.take() }) else {
                 late.add(1, ordering: .relaxed)

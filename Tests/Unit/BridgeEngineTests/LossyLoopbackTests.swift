@@ -143,7 +143,7 @@ import Testing
         final class Listener: ChannelReceiver {
             let times = Mutex<[MediaTime]>([])
             func receive(
-                _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+                _ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID
             ) {
                 guard case .samples(let frame) = media else { return }
                 let time = frame.runningTime ?? .zero

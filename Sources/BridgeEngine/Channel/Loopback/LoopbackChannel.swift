@@ -55,7 +55,7 @@ struct DeferredActions: Sendable {
 
 /// An item in the queue of a loopback channel's member.
 enum LoopbackItem: Sendable {
-    case media(ChannelMedia, ChannelStream, ChannelTally, from: UserID)
+    case media(ChannelMedia, MediaTrackID, ChannelTally, from: UserID)
     case event(MembershipEvent)
     /// A call of a publication's feedback.
     case call(@Sendable () -> Void)

@@ -28,7 +28,7 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     func publish(
-        _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+        _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
     ) -> any ChannelPublication {
         channel.perform { [slot] in $0.publish(stream, feedback, from: slot) }
         return LoopbackPublication(
@@ -70,13 +70,13 @@ final class LoopbackMembership: ChannelMembership {
 final class LoopbackPublication: ChannelPublication {
     let carriesReorderedUnits = true
     let carriesFrames: Bool
-    private let stream: ChannelStream
+    private let stream: MediaTrackID
     private let channel: LoopbackChannel
     private let slot: Int
     private let isOver = Atomic<Bool>(false)
 
     init(
-        _ stream: ChannelStream, in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool
+        _ stream: MediaTrackID, in channel: LoopbackChannel, from slot: Int, carriesFrames: Bool
     ) {
         self.carriesFrames = carriesFrames
         self.stream = stream

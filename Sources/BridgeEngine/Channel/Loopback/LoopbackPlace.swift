@@ -4,7 +4,7 @@ internal import MediaCore
 struct LoopbackPlace {
     /// A stream that the member has announced.
     struct Publication {
-        let stream: ChannelStream
+        let stream: MediaTrackID
         let feedback: (any PublicationFeedback)?
         var isMuted = false
         /// The sending state that was last reported to the publisher; `nil` before the first
@@ -36,7 +36,7 @@ struct LoopbackPlace {
         var outbox: [(slots: [Int], word: MembershipEvent)] = []
     }
 
-    func place(of stream: ChannelStream) -> Int? {
+    func place(of stream: MediaTrackID) -> Int? {
         publications.firstIndex { $0.stream == stream }
     }
 
@@ -53,11 +53,11 @@ final class LoopbackRoute {
     let member: LoopbackMember
     let tallies: ChannelTallies
     /// The tracks that the receiver does not want.
-    var unwanted: Set<ChannelStream> = []
+    var unwanted: Set<MediaTrackID> = []
     /// The receiver's reference chain of each track that consists of units.
-    var chains: [ChannelStream: ReferenceChain] = [:]
+    var chains: [MediaTrackID: ReferenceChain] = [:]
     /// When a key frame was last requested from the sender.
-    var requested: [ChannelStream: Duration] = [:]
+    var requested: [MediaTrackID: Duration] = [:]
 
     init(from sender: LoopbackMember, to receiver: LoopbackMember, at slot: Int) {
         self.slot = slot
@@ -66,7 +66,7 @@ final class LoopbackRoute {
     }
 
     /// Ends a stream, so that its video begins with a key frame if it continues.
-    func end(_ stream: ChannelStream) {
+    func end(_ stream: MediaTrackID) {
         (chains[stream], requested[stream]) = (nil, nil)
     }
 }

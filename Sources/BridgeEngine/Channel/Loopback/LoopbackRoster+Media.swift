@@ -16,7 +16,7 @@ extension LoopbackRoster {
     /// dropped up to the next key frame. Queued units are not evicted, because later units refer to
     /// them.
     mutating func send(
-        _ media: ChannelMedia, _ stream: ChannelStream, from slot: Int
+        _ media: ChannelMedia, _ stream: MediaTrackID, from slot: Int
     ) -> FrameDisposition {
         guard let place = places[slot] else { return .dropped(.closed) }
         guard let index = place.place(of: stream) else { return .notStarted }
@@ -43,7 +43,7 @@ extension LoopbackRoster {
     /// Returns why a receiver does not get the media; `nil` if it does. Keeps track of the references
     /// of units.
     private func refusal(
-        of media: ChannelMedia, _ stream: ChannelStream, on route: LoopbackRoute
+        of media: ChannelMedia, _ stream: MediaTrackID, on route: LoopbackRoute
     ) -> DropCause? {
         let waiting = route.tallies[stream].frames.waiting
         switch media {
@@ -71,7 +71,7 @@ extension LoopbackRoster {
 
     /// Requests a key frame from the publisher of a track, unless one was requested just before.
     private mutating func askForKeyFrame(
-        _ stream: ChannelStream, of slot: Int, on route: LoopbackRoute
+        _ stream: MediaTrackID, of slot: Int, on route: LoopbackRoute
     ) {
         let now = timeline.now
         if let last = route.requested[stream], now - last < Self.keyFrameInterval { return }

@@ -82,7 +82,7 @@ struct LoopbackRoster {
     // MARK: Streams
 
     mutating func publish(
-        _ stream: ChannelStream, _ feedback: (any PublicationFeedback)?, from slot: Int
+        _ stream: MediaTrackID, _ feedback: (any PublicationFeedback)?, from slot: Int
     ) {
         guard let place = places[slot], place.place(of: stream) == nil else { return }
         places[slot]?.publications.append(.init(stream: stream, feedback: feedback))
@@ -90,7 +90,7 @@ struct LoopbackRoster {
         applyDemands(for: stream, of: slot)
     }
 
-    mutating func unpublish(_ stream: ChannelStream, from slot: Int) {
+    mutating func unpublish(_ stream: MediaTrackID, from slot: Int) {
         guard let place = places[slot], let index = place.place(of: stream) else { return }
         places[slot]?.publications.remove(at: index)
         deferred.release(place.publications[index])
@@ -98,7 +98,7 @@ struct LoopbackRoster {
         say(.unpublished(stream, by: place.member.user), from: slot)
     }
 
-    mutating func mute(_ isMuted: Bool, _ stream: ChannelStream, from slot: Int) {
+    mutating func mute(_ isMuted: Bool, _ stream: MediaTrackID, from slot: Int) {
         guard let place = places[slot], let index = place.place(of: stream),
             place.publications[index].isMuted != isMuted
         else { return }
@@ -119,7 +119,7 @@ struct LoopbackRoster {
 
     /// Applies the demands of all members for a stream to the routes that carry it. Audio is always
     /// wanted.
-    private mutating func applyDemands(for stream: ChannelStream, of sender: Int) {
+    private mutating func applyDemands(for stream: MediaTrackID, of sender: Int) {
         guard case .video(let track) = stream, let place = places[sender] else { return }
         for route in place.routes {
             let isWanted =
@@ -134,7 +134,7 @@ struct LoopbackRoster {
     }
 
     /// Reports to the publisher of a track whether the track is sent, and the form that is useful.
-    mutating func reportPublisher(of stream: ChannelStream, at slot: Int) {
+    mutating func reportPublisher(of stream: MediaTrackID, at slot: Int) {
         guard case .video(let track) = stream, let place = places[slot],
             let index = place.place(of: stream)
         else { return }

@@ -318,7 +318,7 @@ struct CarriedUnitTests {
             let hear: @Sendable (UInt8) -> Void
             init(_ hear: @escaping @Sendable (UInt8) -> Void) { self.hear = hear }
             func receive(
-                _ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID
+                _ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID
             ) {
                 if case .unit(let unit) = media { hear(unit.bytes[5]) }
             }

@@ -54,7 +54,7 @@ final class SlowTransport: ChannelTransport {
         }
 
         func publish(
-            _ stream: ChannelStream, feedback: (any PublicationFeedback)?
+            _ stream: MediaTrackID, feedback: (any PublicationFeedback)?
         ) -> any ChannelPublication {
             Publication(inner.publish(stream, feedback: feedback), of: transport)
         }

@@ -137,7 +137,7 @@ final class Listener: ChannelReceiver, PublicationFeedback {
         case .disconnected: note("disconnected")
         }
     }
-    func receive(_ media: consuming ChannelMedia, _ stream: ChannelStream, from user: UserID) {
+    func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID) {
         switch media {
         case .unit(let unit): note("unit \(unit.bytes.last ?? 0) \(user)")
         case .audioUnit: note("sound \(user)")
