@@ -93,7 +93,7 @@ private struct Caller: Sendable {
     /// - Throws: The first failure that the engine reported.
     func hangUp() async throws {
         await line.first { event in
-            if case .trackUnpublished = event { true } else { nil }
+            if case .unpublished(.video, _) = event { true } else { nil }
         }
         await engine.shutDown()
         try await watch.check()

@@ -96,7 +96,7 @@ struct CustomAudioSource: AsyncParsableCommand {
             ToneCapturer(frequency: frequency, blocks: Int(seconds * 100)))
         try await engine.setLocalAudioSink(file)
         try await engine.startPreview()
-        await watch.first { if case .audioSourceEnded = $0 { true } else { nil } }
+        await watch.first { if case .sourceEnded(.audio) = $0 { true } else { nil } }
         try await engine.stopPreview()
         let sound = await engine.statistics.localAudio
         await engine.shutDown()

@@ -187,19 +187,26 @@ final class RemoteParticipants: Sendable {
             }
             audio.forget(user)
             events.post(.userOffline(user, reason))
-        case .published(.video(let track), let user):
-            present(track, of: user)?.beginAnew()
-            events.post(.trackPublished(track, by: user))
-        case .unpublished(.video(let track), let user):
-            end { state in state.prune { $0 == Key(user: user, track: track) } }
-            events.post(.trackUnpublished(track, by: user))
-        case .muted(let isMuted, .video(let track), let user):
+        case .published(let stream, let user):
+            switch stream {
+            case .video(let track): present(track, of: user)?.beginAnew()
+            case .audio: audio.published(by: user)
+            }
+            events.post(.published(stream, by: user))
+        case .unpublished(let stream, let user):
+            switch stream {
+            case .video(let track):
+                end { state in state.prune { $0 == Key(user: user, track: track) } }
+            case .audio: audio.unpublished(by: user)
+            }
+            events.post(.unpublished(stream, by: user))
+        case .muted(let isMuted, let stream, let user):
+            switch stream {
             // The time without frames is no freeze.
-            present(track, of: user)?.video.beginAnew()
-            events.post(.videoMuted(isMuted, track, by: user))
-        case .published(.audio, let user): audio.published(by: user)
-        case .unpublished(.audio, let user): audio.unpublished(by: user)
-        case .muted(let isMuted, .audio, let user): audio.muted(isMuted, by: user)
+            case .video(let track): present(track, of: user)?.video.beginAnew()
+            case .audio: audio.muted(by: user)
+            }
+            events.post(.muted(isMuted, stream, by: user))
         case .message(let message, let user): events.post(.messageReceived(message, from: user))
         case .connection(let connection): events.post(.connectionChanged(connection))
         case .disconnected: break  // The session handles it.

@@ -45,7 +45,7 @@ extension MediaEngine {
     /// Turns audio on, from the source that was set or from the microphone.
     ///
     /// - Throws: As for ``setAudioSource(_:)`` if the engine runs. If it does not run yet and the
-    ///   source fails to start later, ``EngineEvent/audioSourceFailed(_:)`` is posted and video
+    ///   source fails to start later, ``EngineEvent/sourceFailed(_:_:)`` is posted and video
     ///   continues.
     public func enableAudio() async throws(EngineError) {
         try await enter()
@@ -123,7 +123,7 @@ extension MediaEngine {
             let host = if let wanted { wanted } else { try await makeMicrophone() }
             try await changeAudio(to: host)
         } catch {
-            post(.state(.failed), of: audioSlot)
+            hub.post(.localState(.audio, .failed))
             throw error
         }
     }
@@ -135,7 +135,7 @@ extension MediaEngine {
         let isFirst = audioSlot.host == nil
         try await swap(to: host, in: audioSlot, awaitsFrame: awaitsFrame)
         guard isFirst else { return }
-        post(.state(.capturing), of: audioSlot)
+        hub.post(.localState(.audio, .capturing))
         checkEnding(of: audioSlot)
     }
 
@@ -144,7 +144,7 @@ extension MediaEngine {
         await bringUpSinks(AudioMedia.self) { $0.isLocal }
         guard audio.isEnabled else { return }
         do throws(EngineError) { try await startAudio() } catch {
-            post(.failed(error), of: audioSlot)
+            hub.post(.sourceFailed(.audio, error))
         }
     }
 
@@ -157,7 +157,7 @@ extension MediaEngine {
     func stopAudio() async {
         guard audioSlot.host != nil else { return }
         await stopSource(of: audioSlot)
-        post(.state(.stopped), of: audioSlot)
+        hub.post(.localState(.audio, .stopped))
     }
 
     /// Turns audio on and publishes it if the engine sends to a channel.
@@ -178,7 +178,6 @@ extension MediaEngine {
 /// The engine's audio state.
 struct AudioState {
     var sourceNumber = 0
-    var sinkNumber = 0
     /// Whether the engine's own audio is on.
     var isEnabled = false
     /// Whether the program has requested the microphone, which is never opened otherwise.

@@ -66,34 +66,35 @@ extension MediaEngine {
         guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
         let feedback = PublisherFeedback(track, events: hub, relay: relay)
         let publication = membership.publish(.video(track), feedback: feedback)
-        let (local, hub) = (slot.track, self.hub)
+        let local = slot.track
         let context = Publisher.Context(
             backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
             sent: outgoing, encoded: local.encoded,
             contentHint: { [weak local] in local?.contentHint ?? .none },
             onKeyFrameNeeded: feedback.askSource,
-            onFailure: {
-                hub.post(.publicationChanged(track, .failed(Self.sendingError("\(track)", $0))))
-            })
+            onFailure: failureReport(of: .video(track)))
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
         feedback.serve(publisher)
         if mutedTracks.contains(track) { publisher.setMuted(true) }
         publishers[track] = publisher
     }
 
-    private static func sendingError(_ what: String, _ error: any Error) -> EngineError {
-        error as? EngineError
-            ?? EngineError(
-                .sendingFailed, message: "\(what) cannot be encoded", underlying: error)
+    /// Returns the closure that posts why a stream cannot be encoded.
+    private func failureReport(of track: MediaTrackID) -> @Sendable (any Error) -> Void {
+        { [hub] error in
+            let failure =
+                error as? EngineError
+                ?? EngineError(
+                    .sendingFailed, message: "\(track) cannot be encoded", underlying: error)
+            hub.post(.publicationChanged(track, .failed(failure)))
+        }
     }
 
     func publishAudio() {
         guard audio.publisher == nil, let membership else { return }
-        let hub = self.hub
         let publisher = AudioPublisher(
             audioTrack.outgoing, to: membership.publish(.audio, feedback: nil), backend,
-            audio.encoder, counting: outgoingAudio
-        ) { hub.post(.audioPublicationFailed(Self.sendingError("audio", $0))) }
+            audio.encoder, counting: outgoingAudio, onFailure: failureReport(of: .audio))
         audio.publisher = publisher
         audioTrack.watchMuting { [weak publisher] in publisher?.setMuted($0) }
     }
@@ -157,7 +158,7 @@ private final class PublisherFeedback: PublicationFeedback {
 
     @Sendable func askSource() {
         events.post(.keyFrameNeeded(track))
-        relay.post(SourceEvent<VideoMedia>.keyFrameNeeded, of: track)
+        relay.post(SourceEvent<VideoMedia>.keyFrameNeeded, of: .video(track))
     }
 
     func limitChanged(_ limit: VideoLimit) {
@@ -165,7 +166,7 @@ private final class PublisherFeedback: PublicationFeedback {
             state.limit = limit
             return state.publisher
         }?.encoder.limit(limit)
-        relay.post(SourceEvent<VideoMedia>.limitChanged(limit), of: track)
+        relay.post(SourceEvent<VideoMedia>.limitChanged(limit), of: .video(track))
         events.post(.publicationLimited(track, limit))
     }
 
@@ -180,6 +181,6 @@ private final class PublisherFeedback: PublicationFeedback {
             state.isPaused = isPaused
             return state.publisher
         }?.encoder.pause(for: isPaused ? .paused : nil)
-        events.post(.publicationChanged(track, publication))
+        events.post(.publicationChanged(.video(track), publication))
     }
 }

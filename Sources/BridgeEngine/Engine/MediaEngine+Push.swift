@@ -76,10 +76,10 @@ extension MediaEngine {
         let track = LocalTrack(
             id, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
-        ) { [relay] in relay.post($0, of: id) }
+        ) { [relay] in relay.post($0, of: .video(id)) }
         let source = makePushSource(useTexture, encodedFrame)
         let host = makeHost(source, for: track)
-        let slot = SourceSlot<VideoMedia>(track, id: id)
+        let slot = SourceSlot<VideoMedia>(track)
         slot.pushHost = host
         slots[id] = slot
         pushes[id] = source

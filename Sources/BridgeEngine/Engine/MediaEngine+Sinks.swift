@@ -42,14 +42,14 @@ extension MediaEngine {
     public func addVideoRenderer(
         _ renderer: sending any VideoSink, to stream: StreamID,
         options: RendererOptions = RendererOptions()
-    ) async throws(EngineError) -> RendererID {
+    ) async throws(EngineError) -> SinkID {
         try await addSink(renderer, to: stream, options, VideoMedia.self)
     }
 
     /// Removes a renderer: its queued frames are rendered, then it is stopped and disposed of.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such renderer.
-    public func removeVideoRenderer(_ id: RendererID) async throws(EngineError) {
+    public func removeVideoRenderer(_ id: SinkID) async throws(EngineError) {
         try await removeSink(id, VideoMedia.self)
     }
 
@@ -65,7 +65,7 @@ public struct VideoRendererReference: Sendable {
     let host: VideoSinkHost
 
     /// The id of the renderer in its engine.
-    public var id: RendererID { host.id }
+    public var id: SinkID { host.id }
 
     /// Returns whether the reference is to this object.
     public func refers(to renderer: any VideoSink) -> Bool {
@@ -125,14 +125,14 @@ extension MediaEngine {
     @discardableResult
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
-    ) async throws(EngineError) -> AudioSinkID {
+    ) async throws(EngineError) -> SinkID {
         try await addSink(sink, to: stream, (), AudioMedia.self)
     }
 
     /// Removes a sink: its queued frames are rendered, then it is stopped and disposed of.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
-    public func removeAudioSink(_ id: AudioSinkID) async throws(EngineError) {
+    public func removeAudioSink(_ id: SinkID) async throws(EngineError) {
         try await removeSink(id, AudioMedia.self)
     }
 }
@@ -142,8 +142,10 @@ extension MediaEngine {
     private func makeHost<Media: StreamedSink>(
         _ sink: sending Media.Sink, _ options: Media.Options
     ) -> SinkHost<Media> {
-        SinkHost(
-            sink, id: Media.nextID(in: self), options: options,
+        let number = sinkNumbers[Media.kind, default: 0] + 1
+        sinkNumbers[Media.kind] = number
+        return SinkHost(
+            sink, id: SinkID(Media.kind, number), options: options,
             converter: Media.makeConverter(backend), clock: clock,
             queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
     }
@@ -175,7 +177,7 @@ extension MediaEngine {
     private func addSink<Media: StreamedSink>(
         _ sink: sending Media.Sink, to stream: Media.Stream, _ options: Media.Options,
         _: Media.Type
-    ) async throws(EngineError) -> Media.ID {
+    ) async throws(EngineError) -> SinkID {
         let host: SinkHost<Media> = makeHost(sink, options)
         try await enter()
         defer { leave() }
@@ -184,7 +186,7 @@ extension MediaEngine {
     }
 
     private func removeSink<Media: StreamedSink>(
-        _ id: Media.ID, _: Media.Type
+        _ id: SinkID, _: Media.Type
     ) async throws(EngineError) {
         try await enter()
         defer { leave() }
@@ -250,7 +252,7 @@ extension MediaEngine {
             Media.attach(entry, in: self)
         } catch {
             Media.detach(entry, in: self)
-            hub.post(Media.failed(entry.host.id, error))
+            hub.post(.sinkFailed(entry.host.id, error))
         }
     }
 

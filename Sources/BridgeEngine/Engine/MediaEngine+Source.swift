@@ -86,18 +86,18 @@ extension MediaEngine {
             await sound
             await releaseAudio()
             await tearDownSinks(VideoMedia.self) { $0.isLocal }
-            hub.post(.localVideoState(.failed))
+            hub.post(.localState(.video(.main), .failed))
             throw error
         }
         await sound
         holds.insert(hold)
-        for slot in slots.values where slot.id != .main {
+        for slot in slots.values where slot.id != .video(.main) {
             guard let host = slot.pushHost else { continue }
             do throws(EngineError) { try await start(host, in: slot) } catch {
-                post(.failed(error), of: slot)
+                hub.post(.sourceFailed(slot.id, error))
             }
         }
-        if configuration.hasVideo { post(.state(.capturing), of: mainSlot) }
+        if configuration.hasVideo { hub.post(.localState(.video(.main), .capturing)) }
         for slot in slots.values { checkEnding(of: slot) }
         startHeartbeat()
     }
@@ -125,7 +125,7 @@ extension MediaEngine {
             await tearDown(pushHost)
         }
         await tearDownSinks(VideoMedia.self) { $0.isLocal }
-        if configuration.hasVideo { post(.state(.stopped), of: mainSlot) }
+        if configuration.hasVideo { hub.post(.localState(.video(.main), .stopped)) }
         if membership == nil { stopHeartbeat() }
     }
 
@@ -199,9 +199,8 @@ extension MediaEngine {
 
 /// A track and its sources. Isolated to its engine.
 final class SourceSlot<Media: SourcedMedia> {
-    /// The track; ``TrackID/main`` for audio.
-    let id: TrackID
     let track: Media.Track
+    var id: MediaTrackID { track.mediaTrackID }
     /// The source that the program has set; `nil` for the default source.
     var chosen: SourceHost<Media>?
     /// The source to which the program pushes; `nil` if push mode is off.
@@ -222,7 +221,7 @@ final class SourceSlot<Media: SourcedMedia> {
     /// The parts of the limit that the source keeps to.
     var kept = VideoLimit()
 
-    init(_ track: Media.Track, id: TrackID = .main) { (self.id, self.track) = (id, track) }
+    init(_ track: Media.Track) { self.track = track }
 
     /// Makes a source that has started the running one.
     func begin(_ host: SourceHost<Media>) {
@@ -259,40 +258,16 @@ final class SourceSlot<Media: SourcedMedia> {
 protocol SourcedMedia: HostedSource, StreamedSink {
     associatedtype Track: SourceReceiver<Self>
     /// Returns the slot of a track; `nil` if the track does not exist.
-    static func slot(_ id: TrackID, in engine: isolated MediaEngine) -> SourceSlot<Self>?
-    /// Returns the event that reports a change of a source; `nil` if none does.
-    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent?
-}
-
-/// A change of a source that events report.
-enum SourceChange {
-    case state(LocalMediaState)
-    /// Another source has become active. `hadFailed`: the one before had failed.
-    case switched(hadFailed: Bool)
-    case ended
-    case failed(EngineError)
-    case restarting(attempt: Int)
-    case stalled(Duration)
-    case resumed
+    static func slot(_ id: MediaTrackID, in engine: isolated MediaEngine) -> SourceSlot<Self>?
 }
 
 extension VideoMedia: SourcedMedia {
     typealias Track = LocalTrack
 
     static func slot(
-        _ id: TrackID, in engine: isolated MediaEngine
-    ) -> SourceSlot<VideoMedia>? { engine.slots[id] }
-
-    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent? {
-        switch change {
-        case .state(let state): track == .main ? .localVideoState(state) : nil
-        case .switched: .sourceSwitched(track)
-        case .ended: .sourceEnded(track)
-        case .failed(let error): .sourceFailed(track, error)
-        case .restarting(let attempt): .sourceRestarting(track, attempt: attempt)
-        case .stalled(let silence): .sourceStalled(track, silence)
-        case .resumed: .sourceResumed(track)
-        }
+        _ id: MediaTrackID, in engine: isolated MediaEngine
+    ) -> SourceSlot<VideoMedia>? {
+        if case .video(let track) = id { engine.slots[track] } else { nil }
     }
 }
 
@@ -300,24 +275,14 @@ extension AudioMedia: SourcedMedia {
     typealias Track = AudioTrack
 
     static func slot(
-        _ id: TrackID, in engine: isolated MediaEngine
+        _ id: MediaTrackID, in engine: isolated MediaEngine
     ) -> SourceSlot<AudioMedia>? { engine.audioSlot }
-
-    static func event(_ change: SourceChange, of track: TrackID) -> EngineEvent? {
-        switch change {
-        case .state(let state): .localAudioState(state)
-        case .switched(let hadFailed): hadFailed ? nil : .localAudioState(.capturing)
-        case .ended: .audioSourceEnded
-        case .failed(let error): .audioSourceFailed(error)
-        case .restarting(let attempt): .audioSourceRestarting(attempt: attempt)
-        case .stalled(let silence): .audioSourceStalled(silence)
-        case .resumed: .audioSourceResumed
-        }
-    }
 }
 
 extension MediaEngine {
-    func post<Media>(_ change: SourceChange, of slot: SourceSlot<Media>) {
-        if let event = Media.event(change, of: slot.id) { hub.post(event) }
+    /// Posts the state of the main track or of the audio; the state of a custom track is no event.
+    func post<Media>(_ state: LocalMediaState, of slot: SourceSlot<Media>) {
+        guard slot.id == .video(.main) || slot.id == .audio else { return }
+        hub.post(.localState(slot.id, state))
     }
 }

@@ -79,9 +79,9 @@ extension MediaEngine {
         limitSource(of: slot)
         slot.restarts.cancel()
         slot.endStall()
-        post(.switched(hadFailed: hadFailed), of: slot)
-        if hadStalled { post(.resumed, of: slot) }
-        if hadFailed { post(.state(.capturing), of: slot) }
+        hub.post(.sourceSwitched(slot.id))
+        if hadStalled { hub.post(.sourceResumed(slot.id)) }
+        if hadFailed { post(.capturing, of: slot) }
         checkEnding(of: slot)
         if old !== host { await tearDown(old) }
     }
@@ -119,10 +119,10 @@ extension MediaEngine {
             try await bringUp(host)
         } catch {
             slot.hasFailed = true
-            if !wasDown { post(.state(.failed), of: slot) }
+            if !wasDown { post(.failed, of: slot) }
             throw error
         }
-        if wasDown, !slot.hasFailed { post(.state(.capturing), of: slot) }
+        if wasDown, !slot.hasFailed { post(.capturing, of: slot) }
         checkEnding(of: slot)
     }
 
@@ -144,7 +144,7 @@ extension MediaEngine {
     }
 
     private func restart<Media: SourcedMedia>(
-        _ number: Int, _ attempt: Int, _ host: SourceHost<Media>, of id: TrackID
+        _ number: Int, _ attempt: Int, _ host: SourceHost<Media>, of id: MediaTrackID
     ) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
@@ -153,13 +153,13 @@ extension MediaEngine {
             slot.host === host
         else { return }
         slot.restarts.timer = nil
-        post(.restarting(attempt: attempt), of: slot)
+        hub.post(.sourceRestarting(id, attempt: attempt))
         slot.restarts.latest = clock.now
         slot.restarts.attempts.begin(at: clock.now, delivered: host.port.accepted)
         do throws(EngineError) {
             try await restart(host, in: slot, reopening: true)
         } catch {
-            post(.failed(error), of: slot)
+            hub.post(.sourceFailed(id, error))
             restartLater(host, in: slot)
         }
     }

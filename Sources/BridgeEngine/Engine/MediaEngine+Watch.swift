@@ -26,18 +26,8 @@ extension MediaEngine {
         watch(mainSlot, limit)
         watch(audioSlot, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
-        for entry in sinks.renderers.values {
-            let id = entry.host.id
-            for change in entry.host.feed.busy.check(now: now, limit: limit) {
-                hub.post(change == .stalled ? .rendererStalled(id) : .rendererResumed(id))
-            }
-        }
-        for entry in sinks.audio.values {
-            let id = entry.host.id
-            for change in entry.host.feed.busy.check(now: now, limit: limit) {
-                hub.post(change == .stalled ? .audioSinkStalled(id) : .audioSinkResumed(id))
-            }
-        }
+        for entry in sinks.renderers.values { watch(entry.host, now, limit) }
+        for entry in sinks.audio.values { watch(entry.host, now, limit) }
         if now - lastJitter >= MediaTime(seconds: 1) {
             lastJitter = now
             remote.noteJitter()
@@ -46,6 +36,13 @@ extension MediaEngine {
         if now - lastStatistics >= MediaTime(interval) {
             lastStatistics = now
             hub.post(.statistics(statisticsNow()))
+        }
+    }
+
+    /// Checks whether a sink is busy with one frame for too long.
+    private func watch<Media>(_ host: SinkHost<Media>, _ now: MediaTime, _ limit: MediaTime) {
+        for change in host.feed.busy.check(now: now, limit: limit) {
+            hub.post(change == .stalled ? .sinkStalled(host.id) : .sinkResumed(host.id))
         }
     }
 
@@ -61,9 +58,9 @@ extension MediaEngine {
             switch change {
             case .resumed:
                 slot.endFallback()
-                post(.resumed, of: slot)
+                hub.post(.sourceResumed(slot.id))
             case .stalled:
-                post(.stalled((now - (since ?? now)).duration), of: slot)
+                hub.post(.sourceStalled(slot.id, (now - (since ?? now)).duration))
                 if let port = host.port as? VideoSourcePort {
                     startFallback(insteadOf: port, after: arrivals)
                 }
@@ -97,7 +94,7 @@ extension MediaEngine {
 
     // MARK: Source events
 
-    func handle<Media: SourcedMedia>(_ event: SourceEvent<Media>, of id: TrackID) {
+    func handle<Media: SourcedMedia>(_ event: SourceEvent<Media>, of id: MediaTrackID) {
         guard let slot = Media.slot(id, in: self) else { return }
         switch event {
         case .ended(let port):
@@ -121,21 +118,24 @@ extension MediaEngine {
 
     /// Passes the channel's limit for a track to the track's source.
     func limitSource<Media>(of slot: SourceSlot<Media>) {
-        guard slot.limit != VideoLimit() || slot.kept != VideoLimit() else { return }
-        let id = slot.id
-        ControlTask.start { await self.limitSource(of: id, Media.self) }
+        guard case .video(let track) = slot.id,
+            slot.limit != VideoLimit() || slot.kept != VideoLimit()
+        else { return }
+        ControlTask.start { await self.limitSource(of: track) }
     }
 
-    private func limitSource<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
-        guard let slot = Media.slot(id, in: self), let host = slot.host,
+    private func limitSource(of track: TrackID) async {
+        guard let slot = slots[track], let host = slot.host,
             let kept = await host.adapt(to: slot.limit), slot.host === host, slot.kept != kept
         else { return }
         slot.kept = kept
-        hub.post(.sourceLimited(id, kept))
+        hub.post(.sourceLimited(track, kept))
     }
 
     /// A push source, for which no operation waits, has taken over with its first frame.
-    private func tookOver<Media: SourcedMedia>(_ port: SourcePort<Media>, of id: TrackID) async {
+    private func tookOver<Media: SourcedMedia>(
+        _ port: SourcePort<Media>, of id: MediaTrackID
+    ) async {
         do throws(EngineError) { try await enter() } catch { return }
         defer { leave() }
         guard let slot = Media.slot(id, in: self), let host = slot.pushHost, host.port === port,
@@ -164,7 +164,7 @@ extension MediaEngine {
 
     /// Reports that a source has ended, once its sinks have rendered its last frame: a program may then stop a
     /// recording. A sink that hangs delays the report by the limit of a call.
-    private func reportEnd<Media: SourcedMedia>(of id: TrackID, _: Media.Type) async {
+    private func reportEnd<Media: SourcedMedia>(of id: MediaTrackID, _: Media.Type) async {
         guard let slot = Media.slot(id, in: self) else { return }
         await slot.track.settled(within: configuration.callTimeout)
         let hosts = sinks[keyPath: Media.table].values.filter { $0.stream.isLocal }.map(\.host)
@@ -178,7 +178,7 @@ extension MediaEngine {
                 }
             }
         }
-        post(.ended, of: slot)
+        hub.post(.sourceEnded(id))
     }
 
     /// Reports that a source has failed, and restarts it if that is configured.
@@ -189,9 +189,9 @@ extension MediaEngine {
         slot.hasFailed = true
         // The source delivers no frames, and that was reported.
         slot.hasEnded = configuration.restart == nil
-        post(
-            .failed(EngineError(.sourceFailed, message: message, underlying: underlying)), of: slot)
-        post(.state(.failed), of: slot)
+        let error = EngineError(.sourceFailed, message: message, underlying: underlying)
+        hub.post(.sourceFailed(slot.id, error))
+        post(.failed, of: slot)
         restartLater(host, in: slot)
     }
 }

@@ -61,7 +61,8 @@ public actor MediaEngine {
     /// other operation. If both are needed, it is entered before ``turnstile``.
     nonisolated let channelTurnstile = Turnstile()
     var sourceNumber = 0
-    var rendererNumber = 0
+    /// The numbers of the latest sinks.
+    var sinkNumbers: [MediaKind: Int] = [:]
     var trackNumber = 0
     var holds: Set<Hold> = []
     /// The custom tracks and the main one by id.
@@ -119,8 +120,8 @@ public actor MediaEngine {
         mainTrack = LocalTrack(
             .main, clock: clock, backend: backend, events: hub,
             keepsLastFrame: configuration.keepsLastFrame, queueTimeout: configuration.queueTimeout
-        ) { relay.post($0, of: .main) }
-        audioTrack = AudioTrack(clock: clock, events: hub) { relay.post($0, of: .main) }
+        ) { relay.post($0, of: .video(.main)) }
+        audioTrack = AudioTrack(clock: clock, events: hub) { relay.post($0, of: .audio) }
         slots = [.main: SourceSlot(mainTrack)]
         audioSlot = SourceSlot(audioTrack)
         relay.engine = self
@@ -233,7 +234,7 @@ final class TrackEventRelay: @unchecked Sendable {  // set once, before the engi
 
     init(_ executor: SerialQueueExecutor) { self.executor = executor }
 
-    func post<Media: SourcedMedia>(_ event: SourceEvent<Media>, of track: TrackID) {
+    func post<Media: SourcedMedia>(_ event: SourceEvent<Media>, of track: MediaTrackID) {
         executor.queue.async { [weak engine] in
             engine?.assumeIsolated { $0.handle(event, of: track) }
         }

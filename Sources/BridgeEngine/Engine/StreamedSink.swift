@@ -6,25 +6,23 @@ protocol StreamedSink: HostedSink {
     associatedtype Stream: EngineStream
     /// What the program calls its object, for messages.
     static var noun: String { get }
-    static var table: WritableKeyPath<SinkTables, [ID: SinkEntry<Self>]> { get }
+    static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<Self>]> { get }
     /// The counts of removed sinks.
-    static var departed: SinkCounts<ID> { get }
-    /// Returns the id for the next sink.
-    static func nextID(in engine: isolated MediaEngine) -> ID
+    static var departed: SinkCounts { get }
     /// Returns whether the engine has the stream.
     static func exists(_ stream: Stream, in engine: isolated MediaEngine) -> Bool
     static func attach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
     static func detach(_ entry: SinkEntry<Self>, in engine: isolated MediaEngine)
 }
 
-typealias SinkCounts<ID: Hashable & Sendable> = WritableKeyPath<
-    EngineStatistics.Removed, Departed<ID, EngineStatistics.Sink>
+typealias SinkCounts = WritableKeyPath<
+    EngineStatistics.Removed, Departed<SinkID, EngineStatistics.Sink>
 >
 
 /// The engine's renderers and audio sinks by id.
 struct SinkTables {
-    var renderers: [RendererID: SinkEntry<VideoMedia>] = [:]
-    var audio: [AudioSinkID: SinkEntry<AudioMedia>] = [:]
+    var renderers: [SinkID: SinkEntry<VideoMedia>] = [:]
+    var audio: [SinkID: SinkEntry<AudioMedia>] = [:]
 }
 
 /// The name of a stream inside an engine.
@@ -47,15 +45,8 @@ struct SinkEntry<Media: StreamedSink> {
 extension VideoMedia: StreamedSink {
     static var noun: String { "renderer" }
 
-    static var table: WritableKeyPath<SinkTables, [RendererID: SinkEntry<VideoMedia>]> {
-        \.renderers
-    }
-    static var departed: SinkCounts<RendererID> { \.renderers }
-
-    static func nextID(in engine: isolated MediaEngine) -> RendererID {
-        engine.rendererNumber += 1
-        return RendererID(number: engine.rendererNumber)
-    }
+    static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<VideoMedia>]> { \.renderers }
+    static var departed: SinkCounts { \.renderers }
 
     static func exists(_ stream: StreamID, in engine: isolated MediaEngine) -> Bool {
         if case .local(let track) = stream { engine.slots[track] != nil } else { true }
@@ -89,13 +80,8 @@ extension VideoMedia: StreamedSink {
 extension AudioMedia: StreamedSink {
     static var noun: String { "sink" }
 
-    static var table: WritableKeyPath<SinkTables, [AudioSinkID: SinkEntry<AudioMedia>]> { \.audio }
-    static var departed: SinkCounts<AudioSinkID> { \.audioSinks }
-
-    static func nextID(in engine: isolated MediaEngine) -> AudioSinkID {
-        engine.audio.sinkNumber += 1
-        return AudioSinkID(number: engine.audio.sinkNumber)
-    }
+    static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<AudioMedia>]> { \.audio }
+    static var departed: SinkCounts { \.audioSinks }
 
     static func exists(_ stream: AudioStreamID, in engine: isolated MediaEngine) -> Bool { true }
 

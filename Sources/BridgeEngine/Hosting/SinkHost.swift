@@ -11,7 +11,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     private let endpoint: any MediaEndpoint
     private var lifecycle: LifecycleState
     private var failures = 0
-    nonisolated let id: Media.ID
+    nonisolated let id: SinkID
     nonisolated let identity: ObjectIdentifier
     nonisolated let typeName: String
     nonisolated let options: Media.Options
@@ -26,7 +26,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     ///   - converter: The converter for this sink only.
     ///   - queueTimeout: The maximum time that a source waits for room in the queue, if it waits at all.
     init(
-        _ sink: sending Media.Sink, id: Media.ID, options: Media.Options,
+        _ sink: sending Media.Sink, id: SinkID, options: Media.Options,
         converter: Media.Converter, clock: EngineClock, queueTimeout: Duration,
         trace: TransitionTrace, events: EventHub
     ) {
@@ -97,7 +97,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 
     nonisolated func shut() { feed.abandon() }
 
-    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { Media.failed(id, error) }
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { .sinkFailed(id, error) }
 
     private func query() {
         guard request == nil else { return }
@@ -116,7 +116,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
             failures += 1
             // Only the first failure in a row is reported; all are counted.
             if failures == 1 {
-                events.post(Media.failed(id, lifecycle.failure(of: "render", error)))
+                events.post(.sinkFailed(id, lifecycle.failure(of: "render", error)))
             }
             return .dropped(.failed)
         }
@@ -137,7 +137,6 @@ typealias AudioSinkHost = SinkHost<AudioMedia>
 protocol HostedSink: CountedMedia {
     /// `any VideoSink` or `any AudioSink`.
     associatedtype Sink
-    associatedtype ID: Hashable, Sendable, CustomStringConvertible
     /// What the program asked for when it added the sink.
     associatedtype Options: Sendable
     /// What the sink asked for when it was queried.
@@ -156,8 +155,6 @@ protocol HostedSink: CountedMedia {
     static func render(
         _ item: SinkFeed<Self>.Item, with sink: Sink, as request: Request?, by converter: Converter
     ) throws
-    /// Returns the event that reports a failure.
-    static func failed(_ id: ID, _ error: EngineError) -> EngineEvent
 }
 
 /// What a video sink said when it was queried.
@@ -196,10 +193,6 @@ extension VideoMedia: HostedSink {
         case .picture(let frame): try sink.render(item.conversion?.frame() ?? frame)
         }
     }
-
-    static func failed(_ id: RendererID, _ error: EngineError) -> EngineEvent {
-        .rendererFailed(id, error)
-    }
 }
 
 extension AudioMedia: HostedSink {
@@ -229,9 +222,5 @@ extension AudioMedia: HostedSink {
         }
         // `nil`: the converter needs more samples first.
         if let made = try converter.convert(item.frame, to: request) { try sink.render(made) }
-    }
-
-    static func failed(_ id: AudioSinkID, _ error: EngineError) -> EngineEvent {
-        .audioSinkFailed(id, error)
     }
 }

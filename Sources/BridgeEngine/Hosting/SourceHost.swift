@@ -15,7 +15,8 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
     nonisolated let name: String
     nonisolated let typeName: String
     nonisolated let retirement = Retirement()
-    private nonisolated let failure: @Sendable (EngineError) -> EngineEvent
+    /// The track, for events.
+    private nonisolated let trackID: MediaTrackID
 
     init(
         _ source: sending Media.Source, number: Int, to receiver: any SourceReceiver<Media>,
@@ -28,7 +29,7 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         let executor = SerialQueueExecutor(name)
         self.executor = executor
         port = SourcePort(to: receiver, from: executor)
-        failure = receiver.failure
+        trackID = receiver.mediaTrackID
         lifecycle = LifecycleState(name: name, typeName: typeName, trace: trace, codes: .source)
         self.source = source
         self.endpoint = endpoint
@@ -53,7 +54,9 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
 
     nonisolated func shut() { port.close() }
 
-    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent { failure(error) }
+    nonisolated func failureEvent(_ error: EngineError) -> EngineEvent {
+        .sourceFailed(trackID, error)
+    }
 
     private func query() {
         guard !isQueried else { return }
@@ -92,17 +95,19 @@ actor SourceHost<Media: HostedSource>: ObjectHost {
         Media.requestKeyFrame(source)
     }
 
+    /// Runs `body` with the source, on the host's executor.
+    func perform<R: Sendable>(_ body: @Sendable (Media.Source) throws -> R) rethrows -> R {
+        try body(source)
+    }
+}
+
+extension SourceHost where Media == VideoMedia {
     /// Makes the source keep to a limit, as far as it can.
     ///
     /// - Returns: The parts that it keeps to; `nil` if it does not run.
     func adapt(to limit: VideoLimit) -> VideoLimit? {
         guard lifecycle.stage == .started else { return nil }
-        return Media.keep(source, to: limit)
-    }
-
-    /// Runs `body` with the source, on the host's executor.
-    func perform<R: Sendable>(_ body: @Sendable (Media.Source) throws -> R) rethrows -> R {
-        try body(source)
+        return source.adapt(to: limit)
     }
 }
 
@@ -123,15 +128,10 @@ protocol HostedSource: CountedMedia {
     static func connect(_ source: Source, to port: SourcePort<Self>?)
     /// Asks for a key frame.
     static func requestKeyFrame(_ source: Source)
-    /// Makes it keep to a limit, as far as it can.
-    ///
-    /// - Returns: The parts that it keeps to.
-    static func keep(_ source: Source, to limit: VideoLimit) -> VideoLimit
 }
 
 extension HostedSource {
     static func requestKeyFrame(_ source: Source) {}
-    static func keep(_ source: Source, to limit: VideoLimit) -> VideoLimit { VideoLimit() }
 }
 
 extension VideoMedia: HostedSource {
@@ -154,10 +154,6 @@ extension VideoMedia: HostedSource {
     }
 
     static func requestKeyFrame(_ source: any VideoSource) { _ = source.requestKeyFrame() }
-
-    static func keep(_ source: any VideoSource, to limit: VideoLimit) -> VideoLimit {
-        source.adapt(to: limit)
-    }
 }
 
 extension AudioMedia: HostedSource {

@@ -84,19 +84,14 @@ final class RemoteAudioReceiver: Sendable {
         let line = line(of: user)
         line.isFresh.store(true, ordering: .relaxed)
         line.decoder.end()
-        events.post(.audioPublished(by: user))
     }
 
-    func muted(_ isMuted: Bool, by user: UserID) {
+    func muted(by user: UserID) {
         // Muted audio is not lost, so it is not concealed.
         state.withLock { $0.lines[user] }?.decoder.end()
-        events.post(.audioMuted(isMuted, by: user))
     }
 
-    func unpublished(by user: UserID) {
-        mixer.forget(user)
-        events.post(.audioUnpublished(by: user))
-    }
+    func unpublished(by user: UserID) { mixer.forget(user) }
 
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ frame: consuming AudioFrame, from user: UserID, delay: PlayoutDelay) {

@@ -3,36 +3,45 @@ internal import Synchronization
 
 /// An event of an engine.
 public enum EngineEvent: Sendable {
-    /// The state of the local video: capturing, or not.
-    case localVideoState(LocalMediaState)
-    /// The first frame of a local track since the track began to run.
+    /// The state of the main track, or of the audio: capturing, or not.
+    case localState(MediaTrackID, LocalMediaState)
+    /// The first frame of a local video track since the track began to run.
     case firstLocalFrame(TrackID, VideoSize)
-    /// Another video source of a local track has become active.
-    case sourceSwitched(TrackID)
-    /// The video source of a local track has ended, for example at the end of a file.
-    case sourceEnded(TrackID)
-    /// The video source of a local track cannot continue, or could not be stopped.
-    case sourceFailed(TrackID, EngineError)
-    /// The video source of the main track has delivered no frame for this long.
-    case sourceStalled(TrackID, Duration)
-    /// The video source of the main track delivers frames again after a stall.
-    case sourceResumed(TrackID)
-    /// A failed video source is being restarted; the number of the attempt, from 1.
-    case sourceRestarting(TrackID, attempt: Int)
+    /// The first local audio frame since its source was started.
+    case firstLocalAudio(AudioFormat)
+    /// Another source of a local track has become active.
+    case sourceSwitched(MediaTrackID)
+    /// The source of a local track has ended, for example at the end of a file.
+    case sourceEnded(MediaTrackID)
+    /// The source of a local track cannot continue, or could not be stopped. For audio also: it could
+    /// not be started (for example, no sound card), and video continues.
+    case sourceFailed(MediaTrackID, EngineError)
+    /// The source of the main track, or of the audio, has delivered no frame for this long.
+    case sourceStalled(MediaTrackID, Duration)
+    /// The source of the main track, or of the audio, delivers frames again after a stall.
+    case sourceResumed(MediaTrackID)
+    /// A failed source is being restarted; the number of the attempt, from 1.
+    case sourceRestarting(MediaTrackID, attempt: Int)
+    /// The source of a video track keeps to these parts of the limit from now on (``VideoSource/adapt(to:)``).
+    case sourceLimited(TrackID, VideoLimit)
     /// A receiver of this track's encoded units joined late or lost a unit: have the encoder
     /// produce a key frame. The engine also asks a source for it
     /// (``VideoSource/requestKeyFrame()``).
     case keyFrameNeeded(TrackID)
+    /// Samples of the local audio were missing or came twice. Posted at most once per second; the
+    /// statistics count all.
+    case audioCorrected(AudioContinuity.Correction)
+    /// A processor of a local track threw or is too slow. A video processor is skipped if that happens
+    /// repeatedly. Audio processors are at ``ProcessingPoint/capture``.
+    case processorFailed(MediaTrackID, ProcessingPoint, EngineError)
 
-    /// A renderer failed. If it could not be started it gets no more frames; if one frame failed it
-    /// continues.
-    case rendererFailed(RendererID, EngineError)
-    /// A renderer has been busy with one frame for too long; the other renderers are not affected.
-    case rendererStalled(RendererID)
-    /// A renderer takes frames again.
-    case rendererResumed(RendererID)
-    /// A processor of a local track threw or is too slow. It is skipped if that happens repeatedly.
-    case processorFailed(TrackID, ProcessingPoint, EngineError)
+    /// A renderer or an audio sink failed. If it could not be started it gets no more frames; if one
+    /// frame failed it continues.
+    case sinkFailed(SinkID, EngineError)
+    /// A renderer or an audio sink has been busy with one frame for too long; the others are not affected.
+    case sinkStalled(SinkID)
+    /// A renderer or an audio sink takes frames again.
+    case sinkResumed(SinkID)
 
     /// The engine has joined a channel.
     case joined(channel: String, as: UserID)
@@ -40,71 +49,34 @@ public enum EngineEvent: Sendable {
     case left(channel: String)
     /// The channel is gone; the engine is no longer in it.
     case disconnected(EngineError)
+    /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
+    /// users, tracks, renderers and the source are as before.
+    case connectionChanged(ChannelConnection)
     /// Another user is in the channel.
     case userJoined(UserID)
     /// Another user is no longer in the channel, and why.
     case userOffline(UserID, OfflineReason)
-    /// A user has announced a video track.
-    case trackPublished(TrackID, by: UserID)
-    /// A user has ended a video track.
-    case trackUnpublished(TrackID, by: UserID)
-    /// A user has muted a video track (`true`), or sends it again.
-    case videoMuted(Bool, TrackID, by: UserID)
-    /// The first frame of a user's track since the track was published. Tracks without a receiver
+    /// A user has announced a video track or audio.
+    case published(MediaTrackID, by: UserID)
+    /// A user has ended a video track or its audio.
+    case unpublished(MediaTrackID, by: UserID)
+    /// A user has muted a video track or its audio (`true`), or sends it again.
+    case muted(Bool, MediaTrackID, by: UserID)
+    /// The first frame of a user's video track since the track was published. Tracks without a receiver
     /// are not transported.
     case firstRemoteFrame(UserID, TrackID, VideoSize)
-    /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
-    /// users, tracks, renderers and the source are as before.
-    case connectionChanged(ChannelConnection)
-    /// The state of a track's publication: whether the track has receivers, or why it failed.
-    case publicationChanged(TrackID, PublicationState)
-    /// The largest form of a track that the receivers and the network can use.
-    case publicationLimited(TrackID, VideoLimit)
-    /// The source of a track keeps to these parts of the limit from now on (``VideoSource/adapt(to:)``).
-    case sourceLimited(TrackID, VideoLimit)
-    /// A message from another user.
-    case messageReceived(ChannelMessage, from: UserID)
-
-    /// The state of the local audio: capturing, or not.
-    case localAudioState(LocalMediaState)
-    /// The first local audio frame since its source was started.
-    case firstLocalAudio(AudioFormat)
-    /// The audio source has ended.
-    case audioSourceEnded
-    /// The audio source cannot continue, or could not be started (for example, no sound card).
-    /// Video continues.
-    case audioSourceFailed(EngineError)
-    /// A failed audio source is being restarted; the number of the attempt, from 1.
-    case audioSourceRestarting(attempt: Int)
-    /// The audio source has delivered nothing for this long. Receivers hear nothing meanwhile.
-    case audioSourceStalled(Duration)
-    /// The audio source delivers again after a stall.
-    case audioSourceResumed
-    /// Samples were missing or came twice. Posted at most once per second; the statistics count
-    /// all.
-    case audioCorrected(AudioContinuity.Correction)
-    /// An audio processor threw.
-    case audioProcessorFailed(EngineError)
-    /// An audio sink failed. If it could not be started it gets no more frames; if one frame failed
-    /// it continues.
-    case audioSinkFailed(AudioSinkID, EngineError)
-    /// An audio sink has been busy with one frame for too long; the other sinks are not affected.
-    case audioSinkStalled(AudioSinkID)
-    /// An audio sink takes frames again.
-    case audioSinkResumed(AudioSinkID)
-    /// A user has announced audio.
-    case audioPublished(by: UserID)
-    /// A user has ended its audio.
-    case audioUnpublished(by: UserID)
-    /// A user has muted its audio (`true`), or sends it again.
-    case audioMuted(Bool, by: UserID)
-    /// The engine's own audio cannot be encoded for the channel.
-    case audioPublicationFailed(EngineError)
     /// The first audio frame of a user since its audio was published. For encoded audio without a
     /// listener, the format has 16-bit samples.
     case firstRemoteAudio(UserID, AudioFormat)
     /// A user's audio cannot be decoded or mixed.
     case playbackFailed(EngineError)
+    /// The state of a publication: whether a video track has receivers, or why the track or the audio
+    /// is no longer sent. For audio, only failures are reported.
+    case publicationChanged(MediaTrackID, PublicationState)
+    /// The largest form of a video track that the receivers and the network can use.
+    case publicationLimited(TrackID, VideoLimit)
+    /// A message from another user.
+    case messageReceived(ChannelMessage, from: UserID)
 
     /// The statistics, every ``MediaEngine/Configuration/statisticsInterval`` (two seconds by
     /// default) while preview or channel runs.
@@ -119,18 +91,30 @@ public enum LocalMediaState: Sendable {
     case stopped, capturing, failed
 }
 
-/// The id of an audio sink in an engine.
-public struct AudioSinkID: Hashable, Sendable, CustomStringConvertible {
-    let number: Int
-    /// `audio sink` and the number.
-    public var description: String { "audio sink \(number)" }
-}
+/// The id of a renderer or of an audio sink in an engine.
+public enum SinkID: Hashable, Sendable, CustomStringConvertible {
+    /// The renderer with this number.
+    case renderer(Int)
+    /// The audio sink with this number.
+    case audio(Int)
 
-/// The id of a renderer in an engine.
-public struct RendererID: Hashable, Sendable, CustomStringConvertible {
-    let number: Int
-    /// `renderer` and the number.
-    public var description: String { "renderer \(number)" }
+    init(_ kind: MediaKind, _ number: Int) {
+        self = kind == .video ? .renderer(number) : .audio(number)
+    }
+
+    var number: Int {
+        switch self {
+        case .renderer(let number), .audio(let number): number
+        }
+    }
+
+    /// `renderer` or `audio sink`, and the number.
+    public var description: String {
+        switch self {
+        case .renderer: "renderer \(number)"
+        case .audio: "audio sink \(number)"
+        }
+    }
 }
 
 /// The points of a track at which processors work.

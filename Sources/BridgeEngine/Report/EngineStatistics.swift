@@ -84,7 +84,7 @@ public struct EngineStatistics: Sendable {
     /// The video tracks of other users from which frames were received.
     public var remote: [UserID: [TrackID: Remote]] = [:]
     /// The renderers by id.
-    public var renderers: [RendererID: Sink] = [:]
+    public var renderers: [SinkID: Sink] = [:]
     /// Video frames for the channel since the engine was created: how many were sent, and the
     /// causes of the drops.
     public var outgoing = FrameBalance()
@@ -96,7 +96,7 @@ public struct EngineStatistics: Sendable {
     /// The audio of the other users from which frames were received.
     public var remoteAudio: [UserID: RemoteAudio] = [:]
     /// The audio sinks by id.
-    public var audioSinks: [AudioSinkID: Sink] = [:]
+    public var audioSinks: [SinkID: Sink] = [:]
     /// The mix of all users.
     public var playback = Playback()
     /// Audio frames for the channel, like ``outgoing``.
@@ -114,9 +114,9 @@ public struct EngineStatistics: Sendable {
         /// Custom tracks that were destroyed.
         package var tracks = Departed<TrackID, Track>()
         /// Renderers that were removed.
-        package var renderers = Departed<RendererID, Sink>()
+        package var renderers = Departed<SinkID, Sink>()
         /// Audio sinks that were removed.
-        package var audioSinks = Departed<AudioSinkID, Sink>()
+        package var audioSinks = Departed<SinkID, Sink>()
         /// Video tracks that were unpublished, or whose user has left.
         package var remote = Departed<RemoteTrack, Remote>()
         /// The audio of users that have left.

@@ -134,8 +134,8 @@ protocol SourceReceiver<Media>: AnyObject, Sendable {
     /// Counts the frames of all ports of this receiver.
     var sources: FlowMeter<Media> { get }
     var entrance: TrackEntrance<Media> { get }
-    /// Returns the event that reports a failure of one of its sources.
-    var failure: @Sendable (EngineError) -> EngineEvent { get }
+    /// The id of the track in events.
+    var mediaTrackID: MediaTrackID { get }
     func receive(_ frame: consuming Media.Frame, from port: SourcePort<Media>) -> SourceReceipt
     /// A frame of the source did not pass the port's gate.
     func missed(from port: SourcePort<Media>)

@@ -72,7 +72,7 @@ final class AudioTrack: Sendable {
 }
 
 extension AudioTrack: SourceReceiver {
-    var failure: @Sendable (EngineError) -> EngineEvent { { .audioSourceFailed($0) } }
+    var mediaTrackID: MediaTrackID { .audio }
 
     func listen(to port: AudioSourcePort?) {
         entrance.listen(to: port)
@@ -176,7 +176,8 @@ final class AudioProcessing: Sendable {
                 // Only the first failure in a row is reported.
                 if !isFailing.exchange(true, ordering: .relaxed) {
                     events.post(
-                        .audioProcessorFailed(
+                        .processorFailed(
+                            .audio, .capture,
                             EngineError(
                                 .processorFailed, call: "process",
                                 message: "\(type(of: processor)) failed; its frame is dropped",

@@ -82,7 +82,7 @@ final class LocalTrack: Sendable {
         local = VideoStream(backend)
         outgoing = VideoStream(backend)
         processing = ProcessingStages(
-            of: id, clock: clock, events: events, queueTimeout: queueTimeout, local: local,
+            of: .video(id), clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
         // If no frame may be lost, the previous frame may have to wait for several renderers.
         turn = DeliveryTurn(
@@ -153,9 +153,7 @@ final class LocalTrack: Sendable {
 
 // The path of one frame or unit through the track.
 extension LocalTrack: SourceReceiver {
-    var failure: @Sendable (EngineError) -> EngineEvent {
-        { [id] in .sourceFailed(id, $0) }
-    }
+    var mediaTrackID: MediaTrackID { .video(id) }
 
     func receive(_ item: consuming VideoItem, from port: VideoSourcePort) -> SourceReceipt {
         let item = consume item

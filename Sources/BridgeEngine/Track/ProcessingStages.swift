@@ -9,7 +9,7 @@ internal import Synchronization
 /// Thread: any, one frame at a time.
 final class ProcessingStages: VideoFrameConsumer {
     private let stages = Mutex(ByPoint<ProcessingStage?>(nil))
-    private let track: TrackID
+    private let track: MediaTrackID
     private let clock: EngineClock
     private let events: EventHub
     private let queueTimeout: Duration
@@ -20,7 +20,7 @@ final class ProcessingStages: VideoFrameConsumer {
 
     /// - Parameter queueTimeout: How long a frame waits for a slow processor if none may be lost.
     init(
-        of track: TrackID, clock: EngineClock, events: EventHub, queueTimeout: Duration,
+        of track: MediaTrackID, clock: EngineClock, events: EventHub, queueTimeout: Duration,
         local: VideoStream, outgoing: VideoStream
     ) {
         self.track = track

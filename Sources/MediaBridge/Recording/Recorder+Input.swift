@@ -230,8 +230,8 @@ extension Recorder: VideoSink, AudioSink {
 extension MediaEngine {
     /// Identifies a recorder that was added to an engine.
     public struct RecordingID: Hashable, Sendable {
-        fileprivate let pictures: RendererID?
-        fileprivate let sound: AudioSinkID?
+        fileprivate let pictures: SinkID?
+        fileprivate let sound: SinkID?
     }
 
     /// Adds a recorder that receives the video and the audio of a stream, as far as its
@@ -256,7 +256,7 @@ extension MediaEngine {
     public func addRecorder(
         _ recorder: Recorder, to stream: StreamID = .local()
     ) async throws(EngineError) -> RecordingID {
-        var pictures: RendererID?
+        var pictures: SinkID?
         if recorder.takes(.video) {
             var options = RendererOptions()
             options.mirror = .disabled

@@ -63,7 +63,7 @@ final class Watch: Sendable {
             // The timeout of an earlier wait, which ended before it, is ignored.
             case .timeOver(number): return .timeOver
             case .timeOver: continue
-            case .event(.sourceEnded): return .sourceEnded
+            case .event(.sourceEnded(.video)): return .sourceEnded
             case .event(let event): if note(event) { return .failed }
             }
         }
@@ -94,7 +94,7 @@ final class Watch: Sendable {
         await first { event -> Bool? in
             switch event {
             case .firstLocalFrame: true
-            case .sourceEnded: false
+            case .sourceEnded(.video): false
             default: nil
             }
         } ?? false
@@ -116,9 +116,8 @@ final class Watch: Sendable {
     @discardableResult
     private func note(_ event: EngineEvent) -> Bool {
         switch event {
-        case .sourceFailed(_, let error), .rendererFailed(_, let error),
-            .processorFailed(_, _, let error), .audioSourceFailed(let error),
-            .audioSinkFailed(_, let error), .disconnected(let error):
+        case .sourceFailed(_, let error), .sinkFailed(_, let error),
+            .processorFailed(_, _, let error), .disconnected(let error):
             failure.withLock { $0 = $0 ?? error }
             return true
         default: return false

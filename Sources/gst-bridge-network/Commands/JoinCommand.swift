@@ -214,10 +214,11 @@ private final class Participation: Sendable {
         case .firstRemoteFrame(let user, .main, let size):
             Terminal.say("\(user) sends video: \(size.width)x\(size.height)")
         case .firstRemoteAudio(let user, _): Terminal.say("\(user) sends audio")
-        case .trackUnpublished(.main, let user): Terminal.say("\(user) no longer sends video")
-        case .videoMuted(let isMuted, .main, let user):
+        case .unpublished(.video(.main), let user):
+            Terminal.say("\(user) no longer sends video")
+        case .muted(let isMuted, .video(.main), let user):
             Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the video")
-        case .audioMuted(let isMuted, let user):
+        case .muted(let isMuted, .audio, let user):
             Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the audio")
         case .messageReceived(let message, let user):
             for line in String(decoding: message.bytes, as: UTF8.self).split(

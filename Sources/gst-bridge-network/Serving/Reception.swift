@@ -28,8 +28,8 @@ actor Reception {
     private struct Entry {
         var recorder: Recorder?
         var recording: MediaEngine.RecordingID?
-        var renderers: [RendererID] = []
-        var sinks: [AudioSinkID] = []
+        var renderers: [SinkID] = []
+        var sinks: [SinkID] = []
     }
     private let engine: MediaEngine
     private let outputs: [Output]
@@ -72,13 +72,13 @@ actor Reception {
         case .userJoined(let user):
             Terminal.say("\(user) has \(allSend ? "started sending" : "joined")")
             if allSend { enqueue(user) { await $0.begin(user) } }
-        case .trackPublished(.main, let user), .audioPublished(let user):
+        case .published(.video(.main), let user), .published(.audio, let user):
             if !allSend { enqueue(user) { await $0.begin(user) } }
         case .userOffline(let user, let reason):
             let quit = allSend ? "stopped sending" : "left"
             Terminal.say("\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
-        case .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+        case .sinkFailed(_, let error):
             outcome.hasFailed = true
             Terminal.say("\(error)")
         default: break

@@ -30,20 +30,20 @@ final class EndOfServing: Sendable {
         switch event {
         case .disconnected(let error): fail(error)
         case .warning(let text): Terminal.say("warning: \(text)")
-        case .sourceEnded: note(.eos)
-        case .sourceFailed(_, let error) where restarts:
+        case .sourceEnded(.video): note(.eos)
+        case .sourceFailed(.video, let error) where restarts:
             isDown.store(true, ordering: .relaxed)
             Terminal.say("restarting the capture: \(error)")
-        case .localVideoState(.capturing):
+        case .localState(.video, .capturing):
             let wasDown = isDown.exchange(false, ordering: .relaxed)
             if wasDown { Terminal.say("the capture was restarted") }
-        case .audioSourceFailed(let error) where restarts:
+        case .sourceFailed(.audio, let error) where restarts:
             Terminal.say("restarting the audio: \(error)")
-        case .sourceFailed(_, let error), .publicationChanged(_, .failed(let error)):
+        case .sourceFailed(.video, let error), .publicationChanged(.video, .failed(let error)):
             fail(error)
-        case .sourceStalled(_, let time):
+        case .sourceStalled(.video, let time):
             Terminal.say("the capture has delivered nothing for \(time)")
-        case .audioSourceFailed(let error), .audioPublicationFailed(let error):
+        case .sourceFailed(.audio, let error), .publicationChanged(.audio, .failed(let error)):
             Terminal.say("continuing without audio: \(error)")
         default: break
         }

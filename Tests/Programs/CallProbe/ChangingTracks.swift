@@ -49,7 +49,7 @@ enum ChangingTracks {
 
         try await alice.unpublishCustomVideoTrack(pushed[0])
         _ = await events.first { event in
-            if case .trackUnpublished(pushed[0], by: "alice") = event { true } else { nil }
+            if case .unpublished(.video(pushed[0]), by: "alice") = event { true } else { nil }
         }
         try await alice.publishCustomVideoTrack(pushed[0])
         await sights.waits(for: pushed[0], 100)

@@ -41,7 +41,7 @@ enum RelayedPeers {
             try WHIPSink(url, token: "tok", configuration: configuration))
         try await engine.startPreview()
         let error = await events.first { event in
-            if case .rendererFailed(_, let error) = event { error } else { nil }
+            if case .sinkFailed(.renderer, let error) = event { error } else { nil }
         }
         await engine.shutDown()
         throw ProbeFailure("\(error.map { "\($0)" } ?? "over")")

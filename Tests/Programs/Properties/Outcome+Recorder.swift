@@ -70,10 +70,10 @@ extension MutatedCapture {
             var running = hasSound ? 2 : 1
             loop: for await event in events {
                 switch event {
-                case .sourceEnded, .audioSourceEnded:
+                case .sourceEnded:
                     running -= 1
                     if running == 0 { break loop }
-                case .sourceFailed, .audioSourceFailed:
+                case .sourceFailed:
                     outcome.failures.append("\(event)")
                     break loop
                 default: break

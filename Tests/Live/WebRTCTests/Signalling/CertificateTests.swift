@@ -44,7 +44,7 @@ import Testing
                 WHIPSink("https://\(server)/whip?secret=1", token: "tok"))
             try await engine.startPreview()
             let error = await events.first { event in
-                if case .rendererFailed(_, let error) = event { error } else { nil }
+                if case .sinkFailed(.renderer, let error) = event { error } else { nil }
             }
             expect(try #require(error), toName: server)
             await engine.shutDown()

@@ -67,9 +67,8 @@ struct SoundCallTests {
             var ends = 0
             for await event in events {
                 switch event {
-                case .sourceEnded, .audioSourceEnded: ends += 1
-                case .sourceFailed(_, let error), .audioSourceFailed(let error),
-                    .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+                case .sourceEnded: ends += 1
+                case .sourceFailed(_, let error), .sinkFailed(_, let error):
                     Issue.record(error)
                 default: break
                 }
@@ -95,7 +94,7 @@ struct SoundCallTests {
         try await engine.startPreview()
         var failure: EngineError?
         for await event in events {
-            guard case .audioSourceFailed(let error) = event else { continue }
+            guard case .sourceFailed(.audio, let error) = event else { continue }
             failure = error
             break
         }

@@ -38,9 +38,8 @@ import Testing
         var ends = 0
         for await event in events {
             switch event {
-            case .sourceEnded, .audioSourceEnded: ends += 1
-            case .sourceFailed(_, let error), .audioSourceFailed(let error),
-                .rendererFailed(_, let error), .audioSinkFailed(_, let error):
+            case .sourceEnded: ends += 1
+            case .sourceFailed(_, let error), .sinkFailed(_, let error):
                 Issue.record(error)
                 return
             default: break

@@ -146,7 +146,7 @@ import Testing
         await sender.shutDown()
         await receiver.shutDown()
         let published = await events.rest().count {
-            if case .trackPublished = $0 { true } else { false }
+            if case .published(.video, _) = $0 { true } else { false }
         }
         #expect(published == 0)
         let sizes = screen.frames.value.map(\.size.width)
@@ -183,7 +183,7 @@ import Testing
         }
         var failure: EngineError?
         for await event in events {
-            if case .publicationChanged(.main, .failed(let error)) = event {
+            if case .publicationChanged(.video(.main), .failed(let error)) = event {
                 failure = error; break
             }
         }

@@ -69,7 +69,7 @@ import Testing
         let channel = await settled(sender)
         await sender.shutDown()
         _ = await events.first { event -> Bool? in
-            if case .audioUnpublished(by: "anna") = event { true } else { nil }
+            if case .unpublished(.audio, by: "anna") = event { true } else { nil }
         }
         await receiver.shutDown()
         let statistics = await receiver.statistics
@@ -122,7 +122,7 @@ import Testing
         let events = engine.events
         try await engine.startPreview()
         _ = await events.first { event -> Bool? in
-            if case .audioSourceEnded = event { true } else { nil }
+            if case .sourceEnded(.audio) = event { true } else { nil }
         }
         await engine.shutDown()
         #expect(abs(ear.samples - 48000) <= 4800)
@@ -165,7 +165,7 @@ import Testing
         let rates = ear.frames.value.map(\.format.sampleRate)
         #expect(rates == rates.sorted(by: >) && Set(rates) == [48000, 8000])
         let published = await all.rest().count {
-            if case .audioPublished = $0 { true } else { false }
+            if case .published(.audio, _) = $0 { true } else { false }
         }
         #expect(published == 1)
         #expect(await sender.statistics.outgoingAudio.delivered == 40)
@@ -179,7 +179,11 @@ import Testing
         push(0..<10, to: sender)
         let error = try #require(
             await events.first { event -> EngineError? in
-                if case .audioPublicationFailed(let error) = event { error } else { nil }
+                if case .publicationChanged(.audio, .failed(let error)) = event {
+                    error
+                } else {
+                    nil
+                }
             })
         #expect(error.code == .invalidArgument && error.message.contains("speex"))
         #expect(error.advice?.contains("opus") == true)
@@ -198,7 +202,7 @@ import Testing
         for isMuted in [true, false] {
             sender.muteLocalAudio(isMuted)
             let heard = await events.first { event -> Bool? in
-                if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+                if case .muted(let isMuted, .audio, by: "anna") = event { isMuted } else { nil }
             }
             #expect(heard == isMuted)
         }
@@ -208,7 +212,7 @@ import Testing
         let lateEvents = late.events
         try await late.joinChannel("room", userID: "clara", role: .audience)
         let heard = await lateEvents.first { event -> Bool? in
-            if case .audioMuted(let isMuted, by: "anna") = event { isMuted } else { nil }
+            if case .muted(let isMuted, .audio, by: "anna") = event { isMuted } else { nil }
         }
         #expect(heard == true)
         for engine in [sender, receiver, late] { await engine.shutDown() }
@@ -343,7 +347,7 @@ import Testing
         var more = 0
         _ = await events.first { event -> Bool? in
             if case .playbackFailed = event { more += 1 }
-            return if case .audioUnpublished = event { true } else { nil }
+            return if case .unpublished(.audio, _) = event { true } else { nil }
         }
         #expect(more == 0)
         let remote = try #require(await receiver.statistics.remoteAudio["anna"])

@@ -52,7 +52,7 @@ struct LoopbackCallTests {
             for engine in engines { try await engine.setClientRole(.audience) }
             // This event follows the last frame.
             for events in waiting {
-                for await event in events { if case .trackUnpublished = event { break } }
+                for await event in events { if case .unpublished(.video, _) = event { break } }
             }
             let statistics = await engines[0].statistics
             #expect(statistics.sent == 20)

@@ -41,7 +41,7 @@ struct AudioCallTests {
         #expect(await bert.statistics.remoteAudio["anna"]?.samples == 24000)
         #expect(await anna.statistics.outgoingAudio.delivered == 50)
         try await anna.leaveChannel()
-        await events.first(named: "audioUnpublished")
+        await events.first(named: "unpublished", of: .audio)
         await bert.shutDown()
         await anna.shutDown()
     }

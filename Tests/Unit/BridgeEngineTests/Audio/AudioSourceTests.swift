@@ -78,7 +78,7 @@ struct AudioSourceTests {
         try await engine.setAudioSource(Short())
         try await engine.startPreview()
         let ended = await events.first { event in
-            if case .audioSourceEnded = event { true } else { nil }
+            if case .sourceEnded(.audio) = event { true } else { nil }
         }
         #expect(ended == true)
         await engine.shutDown()
@@ -90,7 +90,7 @@ struct AudioSourceTests {
         try await engine.enableAudio()
         try await engine.startPreview()
         let error = await events.first { event in
-            if case .audioSourceFailed(let error) = event { error } else { nil }
+            if case .sourceFailed(.audio, let error) = event { error } else { nil }
         }
         #expect(error?.code == .sourceNotInitialized)
         #expect(await engine.isPreviewing)
@@ -183,13 +183,13 @@ struct AudioSourceTests {
         try await engine.setAudioSource(tone)
         try await engine.startPreview()
         engine.time.advance(by: .seconds(5))
-        await events.first(named: "audioSourceStalled")
+        await events.first(named: "sourceStalled", of: .audio)
         _ = try tone.deliver(0)
         engine.time.advance(by: .milliseconds(100))
-        await events.first(named: "audioSourceResumed")
+        await events.first(named: "sourceResumed", of: .audio)
         await engine.shutDown()
         let rest = await events.rest()
-        #expect(rest.count("audioSourceStalled") == 0 && rest.count("audioSourceResumed") == 0)
+        #expect(rest.count("sourceStalled") == 0 && rest.count("sourceResumed") == 0)
     }
 
     @Test func endAndFailureAreReported() async throws {
@@ -202,10 +202,10 @@ struct AudioSourceTests {
         tone.consumer?.sourceDidEnd()
         tone.consumer?.sourceDidFail(Refusal(reason: "unplugged"))
         await engine.shutDown()
-        let names = await events.rest().map(\.name)
-        #expect(names.contains("firstLocalAudio"))
-        #expect(names.contains("audioSourceEnded"))
-        #expect(names.contains("audioSourceFailed"))
+        let all = await events.rest()
+        #expect(all.count("firstLocalAudio") == 1)
+        #expect(all.contains { $0.name == "sourceEnded" && $0.track == .audio })
+        #expect(all.contains { $0.name == "sourceFailed" && $0.track == .audio })
     }
 
     @Test func failedAudioSinkDoesNotAffectTheEngine() async throws {
@@ -223,7 +223,7 @@ struct AudioSourceTests {
         #expect(try tone.deliver(0) == .accepted)
         await sink.wait(for: 480)
         let failed = await events.first { event in
-            if case .audioSinkFailed(let id, _) = event { id } else { nil }
+            if case .sinkFailed(let id, _) = event { id } else { nil }
         }
         #expect(failed == broken)
         let error = await #expect(throws: EngineError.self) {

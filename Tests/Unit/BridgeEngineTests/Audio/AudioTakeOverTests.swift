@@ -89,6 +89,7 @@ struct AudioTakeOverTests {
         try await engine.startPreview()
         try old.deliver(0)
         let next = Source { _ in started.happen() }
+        let events = engine.events
         let change = Task { try await engine.setAudioSource(next) }
         await started.wait()
         for index in 1..<5 { #expect(try old.deliver(index) == .accepted) }
@@ -100,6 +101,7 @@ struct AudioTakeOverTests {
         await sink.wait(for: 7 * 480)
         #expect(try sink.channel(0) == (0..<7).flatMap { block($0) })
         #expect(await engine.statistics.localAudio?.corrections == AudioContinuity.Counts())
+        await events.first(named: "sourceSwitched", of: .audio)
         await engine.shutDown()
     }
 
@@ -142,13 +144,13 @@ struct AudioTakeOverTests {
         let statistics = try #require(await engine.statistics.audioSinks[id])
         #expect(statistics.dropped[.queueFull] == 1)
         let stalled = await events.first { event in
-            if case .audioSinkStalled(let id) = event { id } else { nil }
+            if case .sinkStalled(let id) = event { id } else { nil }
         }
         #expect(stalled == id)
         hanging.release.signal()
         await hanging.isBack.wait()
         engine.time.advance(by: .milliseconds(100))
-        await events.first(named: "audioSinkResumed")
+        await events.first(named: "sinkResumed")
         await engine.shutDown()
     }
 }

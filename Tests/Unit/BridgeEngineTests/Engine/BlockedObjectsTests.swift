@@ -36,7 +36,7 @@ struct BlockedObjectsTests {
         // All of them hang. The engine still responds, its timers run, and a new object gets a
         // thread.
         engine.time.advance(by: .seconds(5))
-        await events.first(named: "rendererStalled")
+        await events.first(named: "sinkStalled")
         let late = SinkScript()
         try await engine.addVideoRenderer(ScriptedSink(late), to: .local())
         #expect(try source.deliver(40) == .accepted)

@@ -107,7 +107,7 @@ struct ChannelLifeTests {
         #expect(near.numbers == [0, 1, 2] && far.numbers == [0, 2])
         #expect(await sender.statistics.outgoing.dropped[.muted] == 1)
         let muted = await events.rest().compactMap { event in
-            if case .videoMuted(let isMuted, .main, by: "anna") = event { isMuted } else { nil }
+            if case .muted(let isMuted, .video(.main), by: "anna") = event { isMuted } else { nil }
         }
         #expect(muted == [true, false])
     }
@@ -120,7 +120,7 @@ struct ChannelLifeTests {
         try await sender.setVideoSource(ScriptedSource(source))
         try await sender.muteLocalVideo(true)
         try await sender.joinChannel("room", userID: "anna")
-        await events.first(named: "videoMuted")
+        await events.first(named: "muted", of: .video(.main))
         try source.deliver(number: 0)
         await sender.shutDown()
         #expect(await sender.statistics.outgoing.dropped[.muted] == 1)

@@ -256,7 +256,7 @@ struct ChannelUseTests {
         #expect(await engine.statistics.sent == 3)
         await other.shutDown()
         let all = await events.rest()
-        #expect(all.count("trackPublished") == 1)
-        #expect(all.count("trackUnpublished") <= 1)
+        #expect(all.count("published") == 1)
+        #expect(all.count("unpublished") <= 1)
     }
 }

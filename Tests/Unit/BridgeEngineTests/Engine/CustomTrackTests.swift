@@ -35,7 +35,7 @@ struct CustomTrackTests {
         await sink.rendered(1)
         try await anna.unpublishCustomVideoTrack(track)
         _ = await events.first { event in
-            if case .trackUnpublished(track, by: "anna") = event { true } else { nil }
+            if case .unpublished(.video(track), by: "anna") = event { true } else { nil }
         }
         #expect(anna.pushExternalVideoFrame(external(80), track: track) == .accepted)
         try await anna.publishCustomVideoTrack(track)
@@ -63,7 +63,7 @@ struct CustomTrackTests {
             }
         }
         let (named, point) = try #require(failed)
-        #expect(named == track && point == .capture)
+        #expect(named == .video(track) && point == .capture)
         await engine.shutDown()
     }
 

@@ -88,7 +88,7 @@ struct EncodedPublicationTests {
         let events = engine.events
         func failure() async -> EngineError? {
             await events.first { event in
-                if case .publicationChanged(.main, .failed(let error)) = event {
+                if case .publicationChanged(.video(.main), .failed(let error)) = event {
                     error
                 } else {
                     nil
@@ -139,7 +139,7 @@ struct EncodedPublicationTests {
         await ears.hears(.unit(1, .main, "anna"))
         ben.membership.setDemand(nil, .main, of: "anna")
         _ = await events.first { event in
-            if case .publicationChanged(.main, .paused) = event { true } else { nil }
+            if case .publicationChanged(.video(.main), .paused) = event { true } else { nil }
         }
         try source.deliver(1000)
         await engine.shutDown()

@@ -79,4 +79,17 @@ struct EncodedPushTests {
         await engine.shutDown()
         #expect(await events.rest().count("sourceFailed") == 0)
     }
+
+    @Test func failedCustomTrackIsNamedAndPostsNoState() async throws {
+        backend.decoders.areMissing = true
+        let engine = makeEngine(backend) { $0.hasVideo = false }
+        let track = try await engine.createCustomVideoTrack(encodedFrame: true)
+        try await engine.addVideoRenderer(ScriptedSink(sink), to: .local(track))
+        let (events, news) = (engine.events, engine.events)
+        try await engine.startPreview()
+        engine.pushExternalEncodedVideoFrame(unit(.h264), track: track)
+        await news.first(named: "sourceFailed", of: .video(track))
+        await engine.shutDown()
+        #expect(await events.rest().count("localState") == 0)
+    }
 }

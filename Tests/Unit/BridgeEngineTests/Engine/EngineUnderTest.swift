@@ -33,8 +33,8 @@ extension MediaEngine {
             within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
     }
 
-    func videoRenderer(_ id: RendererID) -> VideoSinkHost? { sinks.renderers[id]?.host }
-    func audioSink(_ id: AudioSinkID) -> AudioSinkHost? { sinks.audio[id]?.host }
+    func videoRenderer(_ id: SinkID) -> VideoSinkHost? { sinks.renderers[id]?.host }
+    func audioSink(_ id: SinkID) -> AudioSinkHost? { sinks.audio[id]?.host }
 
     nonisolated var isLocalAudioMuted: Bool { audioTrack.isMuted }
     var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
@@ -60,9 +60,15 @@ extension MediaEngine {
 }
 
 extension EngineEvents {
-    /// Suspends until an event with this name. Fails the test if the engine shuts down first.
-    func first(named name: String, sourceLocation: SourceLocation = #_sourceLocation) async {
-        let found: Bool? = await first { $0.name == name ? true : nil }
+    /// Suspends until an event with this name, of this track unless it is `nil`. Fails the test if the
+    /// engine shuts down first.
+    func first(
+        named name: String, of track: MediaTrackID? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let found: Bool? = await first { event in
+            event.name == name && (track == nil || event.track == track) ? true : nil
+        }
         #expect(found == true, "no event \(name)", sourceLocation: sourceLocation)
     }
 }
@@ -71,6 +77,13 @@ extension EngineEvent {
     /// The case's name.
     var name: String {
         Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+
+    /// The track or the audio that the event names; `nil` if none.
+    var track: MediaTrackID? {
+        guard let value = Mirror(reflecting: self).children.first?.value else { return nil }
+        let values = [value] + Mirror(reflecting: value).children.map(\.value)
+        return values.lazy.compactMap { $0 as? MediaTrackID }.first
     }
 }
 
@@ -82,7 +95,7 @@ extension [EngineEvent] {
         compactMap { event in
             guard event.name == name else { return nil }
             switch event {
-            case .sourceFailed(_, let error), .rendererFailed(_, let error),
+            case .sourceFailed(_, let error), .sinkFailed(_, let error),
                 .processorFailed(_, _, let error), .disconnected(let error):
                 return error.code
             default: return nil

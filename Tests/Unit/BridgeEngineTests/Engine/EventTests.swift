@@ -53,7 +53,7 @@ struct EventTests {
         let listeners = (0..<4).map { _ in hub.subscribe() }
         await withTaskGroup { group in
             for _ in 0..<4 {
-                group.addTask { for _ in 0..<1000 { hub.post(.sourceEnded(.main)) } }
+                group.addTask { for _ in 0..<1000 { hub.post(.sourceEnded(.video(.main))) } }
             }
         }
         hub.finish()

@@ -196,7 +196,7 @@ struct GeometryTests {
         try await engine.startPreview()
         try source.deliver(0)
         await plain.rendered(1)
-        await events.first(named: "rendererFailed")
+        await events.first(named: "sinkFailed")
         #expect(odd.frames.isEmpty)
         await engine.shutDown()
     }

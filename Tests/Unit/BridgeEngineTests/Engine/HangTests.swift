@@ -107,7 +107,7 @@ struct HangTests {
         #expect(bad.calls.last == "shouldDispose")
         #expect(bad.frames.isEmpty)
         await engine.shutDown()
-        let codes = await events.rest().codes("rendererFailed")
+        let codes = await events.rest().codes("sinkFailed")
         #expect(codes == [.stuck])
     }
 

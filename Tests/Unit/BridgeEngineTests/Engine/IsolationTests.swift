@@ -52,7 +52,7 @@ struct IsolationTests {
         await hang.entered()
         try await deliver(1..<50)
         engine.time.advance(by: .seconds(5))
-        await events.first(named: "rendererStalled")
+        await events.first(named: "sinkStalled")
         let stalled = try await counts(of: engine)
         // One frame is inside, four wait, the others were evicted.
         #expect(stalled.bad.offered == 50)
@@ -60,14 +60,14 @@ struct IsolationTests {
         hang.signal()
         await bad.rendered(5)
         engine.time.advance(by: .milliseconds(100))
-        await events.first(named: "rendererResumed")
+        await events.first(named: "sinkResumed")
         try await deliver(50..<60)
         await engine.shutDown()
         #expect(good.times.count == 60)
         #expect(good.frames.count == 60)
         #expect(bad.times == bad.times.sorted())
         let rest = await events.rest()
-        #expect(rest.count("rendererStalled") == 0)
+        #expect(rest.count("sinkStalled") == 0)
     }
 
     @Test func hangingRendererIsWaitedForOnce() async throws {
@@ -111,7 +111,7 @@ struct IsolationTests {
         #expect(bad.rendered == 1)
         #expect(good.rendered == 25)
         await engine.shutDown()
-        let codes = await events.rest().codes("rendererFailed")
+        let codes = await events.rest().codes("sinkFailed")
         #expect(codes == [.rendererFailed, .rendererFailed])
     }
 

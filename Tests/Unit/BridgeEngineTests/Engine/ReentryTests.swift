@@ -40,7 +40,7 @@ struct ReentryTests {
         // The renderer waits for the stop, and the stop waits for the renderer.
         await good.called("shouldDispose")
         await engine.time.expire(engine.configuration.callTimeout)
-        await events.first(named: "rendererFailed")
+        await events.first(named: "sinkFailed")
         await sink.rendered(1)
         #expect(await !engine.isPreviewing)
         #expect(good.calls.last == "shouldDispose")

@@ -51,7 +51,11 @@ struct RestartTests {
         #expect(all.count("sourceRestarting") == 0)
         #expect(source.calls.filter { $0 == "shouldStart" }.count == 1)
         let states = all.compactMap { event -> LocalMediaState? in
-            if case .localVideoState(let state) = event { return state } else { return nil }
+            if case .localState(.video(.main), let state) = event {
+                return state
+            } else {
+                return nil
+            }
         }
         #expect(states == [.failed, .stopped])
     }
@@ -64,7 +68,11 @@ struct RestartTests {
         await attempt(of: engine)
         await events.first(named: "sourceRestarting")
         let isCapturing = await events.first { event -> Bool? in
-            if case .localVideoState(.capturing) = event { return true } else { return nil }
+            if case .localState(.video(.main), .capturing) = event {
+                return true
+            } else {
+                return nil
+            }
         }
         #expect(isCapturing == true)
         #expect(
@@ -161,7 +169,7 @@ struct RestartTests {
             }
             attempts.append(try #require(attempt))
             _ = await events.first { event -> Bool? in
-                if case .localVideoState(.capturing) = event { true } else { nil }
+                if case .localState(.video(.main), .capturing) = event { true } else { nil }
             }
         }
         await engine.shutDown()
@@ -208,7 +216,7 @@ struct RestartTests {
         await news.first(named: "sourceFailed")
         await news.first(named: "sourceRestarting")
         _ = await news.first { event -> Bool? in
-            if case .localVideoState(.capturing) = event { true } else { nil }
+            if case .localState(.video(.main), .capturing) = event { true } else { nil }
         }
         // It gets as long again.
         engine.time.advance(by: .seconds(9))
@@ -279,9 +287,9 @@ struct RestartTests {
         #expect(try microphone.deliver(0) == .accepted)
         microphone.consumer?.sourceDidFail(Refusal(reason: "unplugged"))
         await attempt(of: engine)
-        await news.first(named: "audioSourceRestarting")
+        await news.first(named: "sourceRestarting", of: .audio)
         _ = await news.first { event -> Bool? in
-            if case .localAudioState(.capturing) = event { return true } else { return nil }
+            if case .localState(.audio, .capturing) = event { return true } else { return nil }
         }
         #expect(try microphone.deliver(1) == .accepted)
         await sink.wait(for: 960)
@@ -289,7 +297,7 @@ struct RestartTests {
         await engine.shutDown()
         #expect(microphone.starts.load(ordering: .relaxed) == 2)
         let states = await events.rest().compactMap { event -> LocalMediaState? in
-            if case .localAudioState(let state) = event { return state } else { return nil }
+            if case .localState(.audio, let state) = event { return state } else { return nil }
         }
         #expect(states == [.capturing, .failed, .capturing, .stopped])
     }

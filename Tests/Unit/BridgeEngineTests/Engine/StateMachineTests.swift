@@ -176,7 +176,7 @@ struct StateMachineTests {
         let events = engine.events
         try await engine.startPreview()
         let error = await events.first { event -> EngineError? in
-            if case .rendererFailed(_, let error) = event { return error } else { return nil }
+            if case .sinkFailed(.renderer, let error) = event { return error } else { return nil }
         }
         #expect(error?.call == call)
         try source.deliver(0)

@@ -25,7 +25,7 @@ struct WatchdogTests {
         try source.deliver(0)
         engine.time.advance(by: .seconds(10))
         let silence = await events.first { event -> Duration? in
-            if case .sourceStalled(.main, let silence) = event {
+            if case .sourceStalled(.video(.main), let silence) = event {
                 return silence
             } else {
                 return nil
