@@ -155,7 +155,7 @@ struct BridgeOptions: ParsableArguments {
                 .refused, message: "an untrusted string cannot connect to a server: \(address)")
         }
         for name in unused {
-            Terminal.say("\(file ?? ""): the variable \"\(name)\" is not used")
+            Terminal.log("\(file ?? ""): the variable \"\(name)\" is not used")
         }
         if plan.captures.isEmpty, policy != nil {
             throw PipelineError(
@@ -251,7 +251,7 @@ struct BridgeOptions: ParsableArguments {
         let details = DetailPrinter()
         bridge.onEvent { event in
             switch event {
-            case .failed(let error), .stalled(let error): details.complain(error)
+            case .failed(let error), .stalled(let error): details.log(error)
             case .warned(let warning): details.warn(warning)
             case .waiting(let capture, let delay, let reason):
                 details.announce(
@@ -281,7 +281,7 @@ struct BridgeOptions: ParsableArguments {
         await details.end()
         report.print(result, recorders: bridge.recorders, replays: saved?.files)
         for name in result.streamsThatWereToCome {
-            Terminal.say("the stream \(name) delivered nothing before the run ended")
+            Terminal.log("the stream \(name) delivered nothing before the run ended")
         }
         if !result.failures.isEmpty || saved?.hasFailed == true { throw ExitCode(1) }
     }
@@ -321,7 +321,7 @@ extension DefaultCapture {
     /// Finds the default capture, and prints what it captures.
     package static func announced() throws(PipelineError) -> String {
         let found = try find()
-        Terminal.say("capturing the \(found.about)")
+        Terminal.log("capturing the \(found.about)")
         return found.text
     }
 }

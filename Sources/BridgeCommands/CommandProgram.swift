@@ -82,7 +82,7 @@ extension AsyncParsableCommand {
             guard error is PipelineError || error is EngineError || error is FrameError else {
                 return error
             }
-            Terminal.say("\(error)")
+            Terminal.log("\(error)")
             return ExitCode(1)
         }
     }
@@ -213,7 +213,7 @@ package struct Interruption {
                 guard !isFinishing else { continue }
                 isFinishing = true
                 Terminal.write("\n")
-                Terminal.say("finishing; interrupt again to exit at once")
+                Terminal.log("finishing; interrupt again to exit at once")
                 onFirst()
             }
         }

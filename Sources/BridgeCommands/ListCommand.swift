@@ -38,15 +38,15 @@ struct ListCommand: AsyncParsableCommand {
                 }
                 print(times.line(of: file).printable)
             }
-            if recordings.files.isEmpty { Terminal.say("no recordings") }
+            if recordings.files.isEmpty { Terminal.log("no recordings") }
         }
         for (path, error) in recordings.damaged {
-            Terminal.say(error.message.contains(path) ? "\(error)" : "\(path): \(error)")
+            Terminal.log(error.message.contains(path) ? "\(error)" : "\(path): \(error)")
         }
         if !recordings.skipped.isEmpty {
             let names = recordings.skipped.prefix(3).joined(separator: ", ")
             let more = recordings.skipped.count > 3 ? " …" : ""
-            Terminal.say("skipped, not recordings: \(recordings.skipped.count) (\(names)\(more))")
+            Terminal.log("skipped, not recordings: \(recordings.skipped.count) (\(names)\(more))")
         }
         if !recordings.damaged.isEmpty { throw ExitCode(1) }
     }
@@ -66,42 +66,6 @@ struct ListCommand: AsyncParsableCommand {
             damaged = recordings.damaged.map { Damaged(file: $0.path, error: "\($0.error)") }
             skipped = recordings.skipped
         }
-    }
-}
-
-/// A recording in a report.
-struct RecordingJSON: Encodable {
-    let file, container, began, ended, state: String
-    /// Whether the file does not state when it began.
-    let estimated: Bool
-    let seconds: Double
-    let streams: [StreamJSON]
-    /// The time without a recording before it, in seconds.
-    let gap: Double
-    /// Null for a container that does not show it.
-    let complete: Bool?
-
-    init(_ file: Recordings.File) {
-        let length = MediaTime(file.duration).seconds
-        (self.file, container, state) = (file.path, file.container.rawValue, file.state.rawValue)
-        began = file.began.inMilliseconds
-        ended = (file.began + length).inMilliseconds
-        (estimated, seconds) = (file.isEstimated, length.inThousandths)
-        streams = file.streams.map { StreamJSON($0) }
-        gap = MediaTime(file.gapBefore ?? .zero).seconds.inThousandths
-        complete = file.state == .unknown ? nil : file.state == .finished
-    }
-}
-
-/// A stream of a recording in a report.
-struct StreamJSON: Encodable {
-    let kind, codec: String
-    let width, height, rate, channels: Int?
-
-    init(_ stream: Recordings.File.Stream) {
-        (kind, codec) = (stream.kind, stream.codec)
-        (width, height) = (stream.size?.width, stream.size?.height)
-        (rate, channels) = (stream.sampleRate, stream.channelCount)
     }
 }
 

@@ -285,7 +285,7 @@ struct RecordCommand: AsyncParsableCommand {
                 guard RecordingContainer.isOfSound(path: path) else {
                     return try DefaultCapture.announced()
                 }
-                Terminal.say("capturing the microphone")
+                Terminal.log("capturing the microphone")
                 return try DefaultAudio.microphone()
             }
         ) { plan in
@@ -294,7 +294,7 @@ struct RecordCommand: AsyncParsableCommand {
             }
             if !plan.outputs.isEmpty {
                 let names = plan.outputs.map(\.name).joined(separator: ", ")
-                Terminal.say("outputs besides the recording: \(names)")
+                Terminal.log("outputs besides the recording: \(names)")
             }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
             plan.recordings[0].startsWithBridge = replay == nil && !idle

@@ -50,20 +50,20 @@ final class RecordingRequests: Sendable {
     func begin(_ recorder: Recorder, isIdle: Bool) {
         let control = RecorderControl(recorder)
         if isatty(STDIN_FILENO) != 0 { readLines() }
-        if isIdle { Terminal.say("nothing is recorded; \(invitation(control))") }
+        if isIdle { Terminal.log("nothing is recorded; \(invitation(control))") }
         socket.withLock { $0 }?.serve { await control.answer($0) }
         let task = Task { [requests, savesReplays] in
             var outcome = Outcome()
             for await request in requests {
                 do throws(PipelineError) {
-                    if request == "status" { Terminal.say(await control.answer(request)) }
+                    if request == "status" { Terminal.log(await control.answer(request)) }
                     for file in try await control.perform(request) {
                         let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
-                        Terminal.say("saved \(file.path): \(seconds) s, \(Text.bytes(file.bytes))")
+                        Terminal.log("saved \(file.path): \(seconds) s, \(Text.bytes(file.bytes))")
                     }
                 } catch {
                     if savesReplays, request.hasPrefix("replay") { outcome.hasFailed = true }
-                    Terminal.complain(error)
+                    Terminal.log(error)
                 }
             }
             outcome.files = control.replays

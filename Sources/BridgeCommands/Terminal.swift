@@ -22,10 +22,10 @@ package enum Terminal {
         }
     }
 
-    package static func complain(_ error: PipelineError) { say("\(error)") }
+    package static func log(_ error: PipelineError) { log("\(error)") }
 
     /// Prints one message. Text from elsewhere in it cannot control the terminal.
-    package static func say(_ text: String) {
+    package static func log(_ text: String) {
         write("\(program.withLock { $0 }): \(text.printable)\n")
     }
 }
@@ -76,10 +76,10 @@ final class DetailPrinter: Sendable {
     func show(_ text: String) { write { Terminal.write(text.printable + "\n") } }
 
     /// Prints an error. Errors are few, and are never dropped.
-    func complain(_ error: PipelineError) { queue.async { Terminal.complain(error) } }
+    func log(_ error: PipelineError) { queue.async { Terminal.log(error) } }
 
     /// Prints news of the run. They are few, and are never dropped.
-    func announce(_ text: String) { queue.async { Terminal.say(text) } }
+    func announce(_ text: String) { queue.async { Terminal.log(text) } }
 
     /// Prints a warning the first time it occurs, and counts repetitions.
     func warn(_ warning: PipelineError) {
@@ -88,7 +88,7 @@ final class DetailPrinter: Sendable {
             state.warnings[text, default: 0] += 1
             return state.warnings[text] == 1
         }
-        if isNew { write { Terminal.say("warning: \(text)") } }
+        if isNew { write { Terminal.log("warning: \(text)") } }
     }
 
     private func write(_ body: @escaping @Sendable () -> Void) {
@@ -113,10 +113,10 @@ final class DetailPrinter: Sendable {
         await queue.value {}
         let (leftOut, warnings) = state.withLock { ($0.leftOut, $0.warnings) }
         for (text, count) in warnings.sorted(by: { $0.key < $1.key }) where count > 1 {
-            Terminal.say("warning, \(count) times in total: \(text)")
+            Terminal.log("warning, \(count) times in total: \(text)")
         }
         if leftOut > 0 {
-            Terminal.say("\(leftOut) lines were dropped: standard error was too slow")
+            Terminal.log("\(leftOut) lines were dropped: standard error was too slow")
         }
     }
 }
@@ -210,31 +210,31 @@ package enum RecordingNews {
     package static func notify(_ event: RecorderEvent) {
         switch event {
         case .fileStarted(let path, .started), .fileStarted(let path, .segment):
-            Terminal.say("recording \(path)")
+            Terminal.log("recording \(path)")
         case .fileStarted(let path, .formatChanged):
-            Terminal.say("the video changed its size or format: recording \(path)")
+            Terminal.log("the video changed its size or format: recording \(path)")
         case .fileStarted(let path, .streamAppeared):
-            Terminal.say("another stream appeared: recording \(path)")
-        case .fileRemoved(let path): Terminal.say("removed \(path)")
+            Terminal.log("another stream appeared: recording \(path)")
+        case .fileRemoved(let path): Terminal.log("removed \(path)")
         case .marked(let path, let mark):
             let seconds = Text.decimal(MediaTime(mark.time).seconds, 2)
-            Terminal.say("marked \"\(mark.name)\" at \(seconds) s in \(path)")
-        case .paused: Terminal.say("paused")
-        case .resumed: Terminal.say("resumed")
+            Terminal.log("marked \"\(mark.name)\" at \(seconds) s in \(path)")
+        case .paused: Terminal.log("paused")
+        case .resumed: Terminal.log("resumed")
         case .orientationLost(let path):
-            Terminal.say(
+            Terminal.log(
                 "warning: players do not rotate the video in \(path): only .mp4 stores its "
                     + "orientation. Try: record to .mp4, or put decodebin at the end of the capture"
             )
         case .streamMissing(let name):
-            Terminal.say("the stream \(name) delivers nothing: recording without it")
-        case .warning(let error): Terminal.say("warning: \(error)")
+            Terminal.log("the stream \(name) delivers nothing: recording without it")
+        case .warning(let error): Terminal.log("warning: \(error)")
         case .keyFrameAwaited:
-            Terminal.say("waiting for a key frame: the video before it cannot be decoded")
+            Terminal.log("waiting for a key frame: the video before it cannot be decoded")
         case .diskNearlyFull(let free):
-            Terminal.say("the disk is nearly full: \(Text.bytes(free)) left")
+            Terminal.log("the disk is nearly full: \(Text.bytes(free)) left")
         case .stalled(let time):
-            Terminal.say("the disk does not respond: nothing was written for \(time)")
+            Terminal.log("the disk does not respond: nothing was written for \(time)")
         default: break
         }
     }

@@ -62,7 +62,7 @@ struct CameraSwitch: AsyncParsableCommand {
             guard await watch.untilTheEnd(within: seconds) == .timeOver else { return }
             let next = number.isMultiple(of: 2) ? back : front
             try await engine.setVideoSource(PipelineVideoSource(next))
-            Terminal.say("switched at \(engine.runningTime)")
+            Terminal.log("switched at \(engine.runningTime)")
         }
         await watch.untilTheEnd(within: seconds)
     }

@@ -25,7 +25,7 @@ struct GstBridge: AsyncParsableCommand {
         do throws(PipelineError) {
             try NetworkProgram.replaceProcessForItsCommands()
         } catch {
-            Terminal.complain(error)
+            Terminal.log(error)
             Glibc.exit(1)
         }
         await runProgram()

@@ -71,7 +71,7 @@ package final class ReceivedStream: Sendable {
     }
 
     /// Drops all frames up to the next keyframe.
-    package func beginAnew() { state.withLock { _ = $0.chain.lose() } }
+    package func awaitKeyFrame() { state.withLock { _ = $0.chain.lose() } }
 
     /// Drops all further frames.
     package func close() { state.withLock { $0.isOpen = false } }

@@ -22,8 +22,8 @@ final class RemoteParticipants: Sendable {
         /// stream that still has renderers is kept for the user's return.
         ///
         /// - Returns: The streams whose user or track is gone.
-        mutating func prune(_ isGone: (Key) -> Bool) -> [RemoteVideo] {
-            let ended = streams.filter { isGone($0.key) }
+        mutating func prune(_ hasEnded: (Key) -> Bool) -> [RemoteVideo] {
+            let ended = streams.filter { hasEnded($0.key) }
             for (key, stream) in ended {
                 guard stream.video.isIdle else { continue }
                 streams[key] = nil
@@ -124,7 +124,7 @@ final class RemoteParticipants: Sendable {
     /// Ends the tracks that `prune` returns, outside the lock, because that releases their frames.
     private func end(_ prune: (inout State) -> [RemoteVideo]) {
         for stream in state.withLock({ prune(&$0) }) {
-            stream.beginAnew()
+            stream.restart()
             stream.settled { [weak self] in self?.state.withLock { $0.depart(stream) } }
         }
     }
@@ -189,7 +189,7 @@ final class RemoteParticipants: Sendable {
             events.post(.userOffline(user, reason))
         case .published(let stream, let user):
             switch stream {
-            case .video(let track): present(track, of: user)?.beginAnew()
+            case .video(let track): present(track, of: user)?.restart()
             case .audio: audio.published(by: user)
             }
             events.post(.published(stream, by: user))
@@ -203,7 +203,7 @@ final class RemoteParticipants: Sendable {
         case .muted(let isMuted, let stream, let user):
             switch stream {
             // The time without frames is no freeze.
-            case .video(let track): present(track, of: user)?.video.beginAnew()
+            case .video(let track): present(track, of: user)?.video.markInterruption()
             case .audio: audio.muted(by: user)
             }
             events.post(.muted(isMuted, stream, by: user))

@@ -75,13 +75,13 @@ final class RemoteVideo: Sendable {
 
     /// Resets the track after it was published again or has ended: the next frame starts a new
     /// stream.
-    func beginAnew() {
+    func restart() {
         state.withLock { ($0.isFresh, $0.carriesUnits, $0.needsPicture) = (true, false, false) }
-        delay.beginAnew(stream)
+        delay.restart(stream)
         endUnits()
     }
 
-    /// Calls `body` when all outcomes of units before a ``beginAnew()`` are counted.
+    /// Calls `body` when all outcomes of units before a ``restart()`` are counted.
     func settled(then body: @escaping @Sendable () -> Void) { decoder.settled(then: body) }
 
     private func endUnits() {
@@ -116,7 +116,7 @@ final class RemoteVideo: Sendable {
             return (state.isFresh, state.carriesUnits)
         }
         if endsUnits { endUnits() }
-        if isFirst { video.beginAnew() }
+        if isFirst { video.markInterruption() }
         let size = frame.size
         setShown(&frame)
         video.consume(frame)
@@ -129,7 +129,7 @@ final class RemoteVideo: Sendable {
             defer { (state.isFresh, state.carriesUnits) = (false, true) }
             return (state.isFresh, state.needsPicture)
         }
-        if isFirst { video.beginAnew() }
+        if isFirst { video.markInterruption() }
         var unit = unit
         unit.liveTiming = liveTiming(of: unit, isReady: !isDecoded)
         let reach = video.offer(unit, asUnit: true)

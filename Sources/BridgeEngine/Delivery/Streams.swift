@@ -129,7 +129,7 @@ final class VideoStream: VideoFrameConsumer {
     func setMirror(_ isMirror: Bool) { state.withLock { $0.isMirror = isMirror } }
 
     /// Marks an interruption: the time until the next frame is not counted as a freeze.
-    func beginAnew() { state.withLock { $0.epoch += 1 } }
+    func markInterruption() { state.withLock { $0.epoch += 1 } }
 
     // MARK: Frames
 

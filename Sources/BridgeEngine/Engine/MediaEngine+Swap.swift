@@ -54,9 +54,9 @@ extension MediaEngine {
         }
         let limit = configuration.firstFrameTimeout
         once.expire(after: limit, on: clock.timeline)
-        let came = await once.value(isCancellable: true)
-        guard came != true else { return }
-        if came == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
+        let arrived = await once.value(isCancellable: true)
+        guard arrived != true else { return }
+        if arrived == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
         if case .failed(let error) = host.port.takeEndings().last {
             throw EngineError(
                 .sourceFailed, message: "\(host.typeName) failed before its first frame",
@@ -64,7 +64,7 @@ extension MediaEngine {
         }
         throw EngineError(
             .noFrame,
-            message: came == nil
+            message: arrived == nil
                 ? "\(host.typeName) delivered no frame within \(limit)"
                 : "\(host.typeName) ended without a frame",
             advice: "check what it captures; the previous source is still in use")

@@ -101,11 +101,11 @@ extension MediaEngine {
             if slot.host?.port === port { return checkEnding(of: slot) }
             // The source was expected to take over; it no longer can.
             if let awaiting = slot.awaiting, awaiting.port === port { awaiting.once.resume(false) }
-        case .tookOver(let port):
+        case .becameActive(let port):
             if let awaiting = slot.awaiting, awaiting.port === port {
                 awaiting.once.resume(true)
             } else {
-                ControlTask.start { await self.tookOver(port, of: id) }
+                ControlTask.start { await self.becameActive(port, of: id) }
             }
         case .keyFrameNeeded:
             guard let host = slot.host else { return }
@@ -133,7 +133,7 @@ extension MediaEngine {
     }
 
     /// A push source, for which no operation waits, has taken over with its first frame.
-    private func tookOver<Media: SourcedMedia>(
+    private func becameActive<Media: SourcedMedia>(
         _ port: SourcePort<Media>, of id: MediaTrackID
     ) async {
         do throws(EngineError) { try await enter() } catch { return }

@@ -86,7 +86,7 @@ final class PlayoutDelay: Sendable {
     }
 
     /// Restarts a stream: its next frame may have any delay.
-    func beginAnew(_ stream: MediaTrackID) {
+    func restart(_ stream: MediaTrackID) {
         state.withLock { _ = $0.lines.removeValue(forKey: stream) }
     }
 

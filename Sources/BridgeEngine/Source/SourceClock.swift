@@ -82,19 +82,19 @@ struct SourceClock: SourceTiming {
         _ captured: MediaTime, _ latency: MediaTime, _ moment: Moment
     ) -> Verdict {
         if captured < .zero { return .refused(.early) }
-        var isAnew = false
+        var isRestart = false
         if let previous = lastOfSource, captured < previous {
             guard backwards.lasts(captured, moment.now) else { return .refused(.backwards) }
-            isAnew = true
+            isRestart = true
         }
         var shift = self.shift ?? SteeredShift(.zero)
-        if !isAnew, moment.now - (captured + shift.present) > Self.oldest + latency {
+        if !isRestart, moment.now - (captured + shift.present) > Self.oldest + latency {
             let since = lateSince ?? moment.now
             lateSince = since
             guard moment.now - since >= Self.longestLateness else { return .refused(.late) }
-            isAnew = true
+            isRestart = true
         }
-        if isAnew { shift = SteeredShift(moment.now - latency - captured) }
+        if isRestart { shift = SteeredShift(moment.now - latency - captured) }
         (backwards, lateSince) = (Run(), nil)
         let due = shift.apply(
             to: captured, after: lastOfSource, now: moment.now, .live(latency),

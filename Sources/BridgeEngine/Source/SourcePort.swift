@@ -69,7 +69,7 @@ final class SourcePort<Media: CountedMedia>: Sendable {
     var hasEnded: Bool { endings.withLock { !$0.isEmpty } }
 
     /// Whether the source ended without an error, and the ending has not been taken yet.
-    var cameToItsEnd: Bool {
+    var isComplete: Bool {
         endings.withLock { if case .ended = $0.last { true } else { false } }
     }
 
@@ -167,7 +167,7 @@ extension SourceReceiver {
 /// What a track reports to the engine, in order, on any thread.
 enum SourceEvent<Media: CountedMedia>: Sendable {
     /// The source has become active with its first frame.
-    case tookOver(SourcePort<Media>)
+    case becameActive(SourcePort<Media>)
     case ended(SourcePort<Media>)
     /// A receiver of the units needs a key frame.
     case keyFrameNeeded

@@ -96,7 +96,7 @@ extension AudioTrack: SourceReceiver {
         let next = state.withLock { $0.continuity.expectedTime }
         let admission = entrance.admit(stamp, from: port, after: next) {
             state.withLock { $0.isFirst = true }
-            onSource(.tookOver(port))
+            onSource(.becameActive(port))
         }
         switch admission {
         case .refused(let cause): return .dropped(cause)
@@ -111,14 +111,14 @@ extension AudioTrack: SourceReceiver {
             }
             guard let (result, isFirst) = fed else { return .dropped(.notStarted) }
             if let correction = result.correction { notify(correction) }
-            for frame in result.frames { handOn(frame) }
+            for frame in result.frames { deliver(frame) }
             if isFirst { events.post(.firstLocalAudio(frame.format)) }
             // No frames are left if all samples were delivered before.
             return result.frames.isEmpty ? .dropped(.backwards) : .accepted
         }
     }
 
-    private func handOn(_ frame: AudioFrame) {
+    private func deliver(_ frame: AudioFrame) {
         guard let frame = processing.process(frame) else { return }
         passed.note(frame)
         level.note(frame)

@@ -167,7 +167,7 @@ extension LocalTrack: SourceReceiver {
                 $0.hasReportedSlowness = false
             }
             endUnits()
-            onSource(.tookOver(port))
+            onSource(.becameActive(port))
         }
         switch admission {
         case .refused(let cause):
@@ -197,14 +197,14 @@ extension LocalTrack: SourceReceiver {
 
     func ended(_ port: VideoSourcePort) {
         guard isListening(to: port) else { return onSource(.ended(port)) }
-        state.withLock { $0.isOver = port.cameToItsEnd }
+        state.withLock { $0.isOver = port.isComplete }
         // The pictures that a decoder holds back come before the end.
         decoder.finish { [onSource] in onSource(.ended(port)) }
     }
 
     /// Delivers a frame to the processors, or a unit to its receivers.
     private func pass(_ delivery: consuming Delivery) -> SourceReceipt {
-        turn.take(delivery) { self.handOn($0) }
+        turn.take(delivery) { self.deliver($0) }
     }
 
     /// A frame or a unit that is ready to be delivered.
@@ -224,12 +224,12 @@ extension LocalTrack: SourceReceiver {
     private struct Commit {
         let time: MediaTime
         var isFirst = false
-        var isAnew = false
+        var isRestart = false
         /// Whether pictures follow units.
         var endsUnits = false
     }
 
-    private func handOn(_ delivery: consuming Delivery) -> SourceReceipt {
+    private func deliver(_ delivery: consuming Delivery) -> SourceReceipt {
         let (due, port, arrivals) = (delivery.due, delivery.port, delivery.insteadAfter)
         let (lead, live) = (delivery.lead, delivery.live)
         guard let item = delivery.item.take() else { return .dropped(.notStarted) }
@@ -246,13 +246,13 @@ extension LocalTrack: SourceReceiver {
                 (state.isFirst, state.isOver, state.carriesUnits) = (false, false, isUnit)
             }
             return Commit(
-                time: state.timeline.commit(due), isFirst: state.isFirst, isAnew: state.isOver,
+                time: state.timeline.commit(due), isFirst: state.isFirst, isRestart: state.isOver,
                 endsUnits: state.carriesUnits && !isUnit)
         }
         guard let committed else { return .dropped(.notStarted) }
         let (time, isFirst) = (committed.time, committed.isFirst)
         if arrivals == nil {
-            if committed.isAnew { [local, outgoing].forEach { $0.beginAnew() } }
+            if committed.isRestart { [local, outgoing].forEach { $0.markInterruption() } }
             // Set for every frame: sources change rarely, and the write is cheap.
             local.setMirror(port.traits.captureType == .camera)
         }

@@ -57,7 +57,7 @@ final class TrackDecoder: Sendable {
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
         offered.add(1, ordering: .relaxed)
         let references = unit.references
-        let (isNew, refusal, tells) = state.withLock { state -> (Bool, DropCause?, Bool) in
+        let (isNew, refusal, isFirstLoss) = state.withLock { state -> (Bool, DropCause?, Bool) in
             defer { state.isWanted = true }
             if state.hasGivenUp { return (false, .undecodable, false) }
             guard state.entered.admits(references) else {
@@ -66,7 +66,7 @@ final class TrackDecoder: Sendable {
             return (!state.isWanted, nil, false)
         }
         if isNew { units.open() }
-        if tells { output.track?.requestKeyFrame() }
+        if isFirstLoss { output.track?.requestKeyFrame() }
         if let refusal { return drops.refuse(refusal) }
         switch units.post(unit, whenFull: .wait(atMost: clock.isOffline ? queueTimeout : .zero)) {
         case .taken, .takenForOldest: return .accepted

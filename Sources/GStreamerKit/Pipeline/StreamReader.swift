@@ -42,7 +42,7 @@ package final class StreamReader: Sendable {
     private let isMatroska: Bool
 
     /// How long the demuxer may take to find the first unit.
-    private static let patience = Duration.seconds(10).asDefaultDeadline
+    private static let waitLimit = Duration.seconds(10).asDefaultDeadline
 
     /// Prepares to read the file at `path`.
     ///
@@ -119,7 +119,7 @@ package final class StreamReader: Sendable {
         defer { probes.forEach { $0.remove() } }
         pipeline.onFirstError { _ in begun.open() }
         try await pipeline.setState(.paused)
-        _ = await begun.wait(for: Self.patience)
+        _ = await begun.wait(for: Self.waitLimit)
         if let failure = pipeline.failure { throw failure }
         var target = Int64(clamping: time.nanoseconds)
         // matroskademux seeks to a time that counts from the first block. The pad still has the event of its

@@ -8,7 +8,7 @@ final class BridgeStallWatch: Sendable {
     static let stallTimeout = Duration.seconds(5)
 
     /// Time without movement after which a stream is given up.
-    static let patience = MediaTime(stallTimeout * 2)
+    static let waitLimit = MediaTime(stallTimeout * 2)
 
     private struct State {
         var heartbeat: Heartbeat?

@@ -21,7 +21,7 @@ final class BridgeStream: MediaReceiver {
     /// Samples that came after a limit, after the stop, or after the end of every output; and
     /// headers.
     private let unwanted = Atomic<Int>(0)
-    /// Whether an output takes bytes without caps; `nil` until the first came.
+    /// Whether an output takes bytes without caps; `nil` until the first arrived.
     private let areBytesTaken = Mutex<Bool?>(nil)
     private let end = Atomic<Int64>(0)
     /// The time of the last frame that passed.
@@ -51,7 +51,7 @@ final class BridgeStream: MediaReceiver {
             guard isTaken, !branch.isLive, !branch.isEnded else { return false }
             // A stream that had this much time, or the time of live streams, to begin is missing.
             return branch.arrivedSamples > 0
-                || !isAnyLive() && run.seconds < BridgeStallWatch.patience.seconds
+                || !isAnyLive() && run.seconds < BridgeStallWatch.waitLimit.seconds
         }
         guard !isDirect else { return }
         let decoding = BridgeDecoding(to: self, for: processors, in: run)
@@ -129,7 +129,7 @@ final class BridgeStream: MediaReceiver {
     /// Stops passing frames on.
     func close() { isOpen.store(false, ordering: .releasing) }
 
-    /// Whether any audio sample came.
+    /// Whether any audio sample arrived.
     var carriesSound: Bool { isSound.load(ordering: .relaxed) }
 
     /// The counts of frames that passed and of frames that did not.
@@ -138,11 +138,11 @@ final class BridgeStream: MediaReceiver {
         var drops = self.drops.withLock { $0 }
         let unwanted = self.unwanted.load(ordering: .acquiring)
         // Read after the counts of what became of the frames, so that it is never too low.
-        let came = branch.translation.balance
-        var lost = came.dropped
+        let arrived = branch.translation.balance
+        var lost = arrived.dropped
         lost[.closed] = 0
         drops = drops + lost
-        var offered = came.offered - came.dropped[.closed] - unwanted
+        var offered = arrived.offered - arrived.dropped[.closed] - unwanted
         if let decoded = decoding.withLock({ $0 })?.counts {
             drops = drops + decoded.dropped
             offered += decoded.surplus - decoded.unwanted

@@ -20,7 +20,8 @@ extension AudioEncoderElement: EncoderElement {
         // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.
         case .flacenc: return "\(named) blocksize=1152"
         case .audioconvert:
-            return "\(named) ! audio/x-raw,format={S16LE,U8,S24LE,S32LE,F32LE,F64LE},layout=interleaved"
+            return
+                "\(named) ! audio/x-raw,format={S16LE,U8,S24LE,S32LE,F32LE,F64LE},layout=interleaved"
         // GStreamer's default forces mid/side coding in every band, where libavcodec's chooses: a tone of one
         // channel is then heard in the other.
         // A number, because 1.22 has a Boolean and later versions have an enumeration.

@@ -102,7 +102,7 @@ extension VideoEncoderElement: EncoderElement {
         }
     }
 
-    /// The pixel format that the encoder gets: of those that each of the elements takes, the one that loses least.
+    /// The pixel format that the encoder gets: the one that loses least, of the formats that each element takes.
     private func format(_ info: VideoInfo, _ rotation: VideoRotation) -> String {
         let elements = [rawValue] + (rotation == .none ? [] : ["videoflip"])
         let factories = elements.compactMap { (try? ElementFactory.find($0)) ?? nil }

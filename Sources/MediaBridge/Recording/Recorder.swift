@@ -347,7 +347,7 @@ public final class Recorder: Sendable {
             let (written, now) = (progressState.written, clock.now)
             if written != seen { (seen, moved) = (written, now) }
             if let since = gaveUp.withLock({ $0 }) {
-                guard now - since < Self.completionLimit, now - max(moved, since) < Self.patience
+                guard now - since < Self.completionLimit, now - max(moved, since) < Self.waitLimit
                 else { return }
             } else if now - moved > configuration.stallTimeout {
                 giveUp(since: delivered)
@@ -357,7 +357,7 @@ public final class Recorder: Sendable {
 
     /// How long a disk that was given up may take to complete the files, and may write nothing.
     private static let completionLimit = Duration.seconds(30).asDefaultDeadline
-    private static let patience = Duration.seconds(5)
+    private static let waitLimit = Duration.seconds(5)
 
     /// Reports an error if the recording ended without a file, or without the video that came.
     private func noteNothing() {

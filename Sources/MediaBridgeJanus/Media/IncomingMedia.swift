@@ -36,7 +36,7 @@ final class IncomingMedia: PeerConnectionObserver {
         let before = state.withLock { state in
             defer { (state.connection, state.requests) = (connection, KeyFrameRequests()) }
             // The stream of another connection does not continue the previous one.
-            state.video?.beginAnew()
+            state.video?.awaitKeyFrame()
             return state.connection
         }
         withExtendedLifetime(before) {}

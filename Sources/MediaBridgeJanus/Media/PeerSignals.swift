@@ -58,7 +58,7 @@ enum ReconnectReason: Error {
     /// The connection failed; a new one may succeed.
     case broken(String)
     /// The server refused the connection and would refuse it again.
-    case hopeless(JanusFailure)
+    case permanent(JanusFailure)
     /// This side cannot make such a connection.
     case impossible(PipelineError)
     /// The codec of the frames differs from that of the connection.
@@ -72,7 +72,7 @@ enum ReconnectReason: Error {
         case let reason as ReconnectReason: self = reason
         case let failure as JanusFailure:
             switch failure.kind {
-            case .refused: self = .hopeless(failure)
+            case .refused: self = .permanent(failure)
             case .cancelled, .closed: self = .over
             default: self = .broken(failure.message)
             }

@@ -32,11 +32,11 @@ struct ReceivingConnection: Sendable {
                 case .over, .impossible: return
                 // The participant has not arrived yet, or has left; the events of the room decide
                 // which.
-                case .hopeless(let failure)
+                case .permanent(let failure)
                 where failure.code != JanusFailure.noSuchFeed
                     && failure.code != JanusFailure.coreUnable:
                     return
-                case .hopeless, .broken, .recoded: break
+                case .permanent, .broken, .recoded: break
                 }
             }
             attempt += 1

@@ -31,11 +31,11 @@ struct SendingConnection: Sendable {
                 switch ReconnectReason(error) {
                 case .over: return nil
                 // The server had no network, or a TURN server provided no relay.
-                case .hopeless(let failure)
+                case .permanent(let failure)
                 where media.hasWorked && failure.code == JanusFailure.coreUnable: break
                 case .impossible(let reason) where media.hasWorked && reason.code == .badServer:
                     break
-                case .hopeless(let failure):
+                case .permanent(let failure):
                     return EngineError(
                         failure.code == JanusFailure.publishersFull ? .channelFull : .sendingFailed,
                         message: "the Janus server refused the track: \(failure.message)",

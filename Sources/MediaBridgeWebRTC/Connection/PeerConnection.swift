@@ -27,8 +27,8 @@ public final class PeerConnection: Sendable {
         var isUsed = false
         var isClosed = false
         var link: PeerPipeline?
-        /// The packets that had arrived when the pipeline was stopped.
-        var arrival: [MediaKind: JitterBufferStatistics] = [:]
+        /// The packets that had arrived when the pipeline was stopped; `nil` before.
+        var arrival: [MediaKind: JitterBufferStatistics]?
         var streams: [PeerStream] = []
         var senders: [MediaKind: PeerSender] = [:]
         var receiver: PeerReceiver?
@@ -93,13 +93,11 @@ public final class PeerConnection: Sendable {
         }
         limit?.cancel()
         monitor?.end()
-        // The jitter buffers go with the states of their elements.
+        // The jitter buffers lose their counts with the states of their elements, also in a call at the same time.
         let arrival = link?.arrival
+        parts.withLock { $0.arrival = $0.arrival ?? arrival }
         await link?.stop()
-        let last = parts.withLock { parts in
-            parts.arrival = arrival ?? parts.arrival
-            return parts.link.take()
-        }
+        let last = parts.withLock { $0.link.take() }
         _ = consume last
     }
 }
@@ -264,7 +262,7 @@ extension PeerConnection {
         }
         var statistics = receiver?.counts ?? PeerStatistics()
         for (kind, sender) in senders { statistics[kind] = sender.counts }
-        monitor?.add(to: &statistics, senders, link?.arrival ?? last)
+        monitor?.add(to: &statistics, senders, last ?? link?.arrival ?? [:])
         return statistics
     }
 }

@@ -268,7 +268,7 @@ extension WHIPSink: BridgeDestination {
         if let failure { return refuse(failure.code == .nothingInCommon ? .badFormat : .closed) }
         guard codecs().contains(unit.codec) else {
             return refuse(
-                "WebRTC does not support \(unit.codec) video", advice: Self.encodeAnew)
+                "WebRTC does not support \(unit.codec) video", advice: Self.encodingAdvice)
         }
         let isReordered = state.withLock { state in
             state.order.note(unit)
@@ -277,7 +277,8 @@ extension WHIPSink: BridgeDestination {
         guard !isReordered else {
             return refuse(
                 "the video has B-frames, which WebRTC does not support",
-                advice: "x264enc with bframes=0 or tune=zerolatency; otherwise \(Self.encodeAnew)")
+                advice:
+                    "x264enc with bframes=0 or tune=zerolatency; otherwise \(Self.encodingAdvice)")
         }
         guard let publisher = publisher(for: unit.codec) else { return refuse(.closed) }
         pace(unit.runningTime, unit.liveTiming)
@@ -286,7 +287,7 @@ extension WHIPSink: BridgeDestination {
         return disposition == .wrongBufferType ? refuse(.badFormat) : .accepted
     }
 
-    private static var encodeAnew: String {
+    private static var encodingAdvice: String {
         "\"! decodebin\" at the end of the capture, so that the media is encoded for WebRTC"
     }
 
@@ -295,7 +296,8 @@ extension WHIPSink: BridgeDestination {
     package func take(_ unit: EncodedAudioFrame) -> FrameDisposition {
         guard unit.codec == .opus else {
             if failure != nil { return .dropped(.badFormat) }
-            return refuse("WebRTC does not support \(unit.codec) audio", advice: Self.encodeAnew)
+            return refuse(
+                "WebRTC does not support \(unit.codec) audio", advice: Self.encodingAdvice)
         }
         guard audioPublisher(waits: unit.liveTiming == nil) != nil else { return withoutSession }
         pace(unit.runningTime, unit.liveTiming)

@@ -150,7 +150,7 @@ extension ServedChannel {
         let isNew = session.state.withLock { state in
             defer { state.isWanted = demand != nil }
             guard !state.isWanted, demand != nil else { return false }
-            state.streams?[.video]?.beginAnew()
+            state.streams?[.video]?.awaitKeyFrame()
             return true
         }
         if isNew { session.requests.request { session.peer?.requestKeyFrame() } }

@@ -135,10 +135,10 @@ struct HostCommand: AsyncParsableCommand {
                 try await janus.start { event in
                     switch event {
                     case .restarted:
-                        Terminal.say("the Janus server ended unexpectedly; it is running again")
+                        Terminal.log("the Janus server ended unexpectedly; it is running again")
                     case .notRestarted(let error, let delay):
                         let seconds = Text.decimal(MediaTime(delay).seconds, 1)
-                        Terminal.say(
+                        Terminal.log(
                             "the Janus server has ended and does not start again; next attempt in \(seconds) s. "
                                 + "\(error)")
                     }
@@ -171,11 +171,11 @@ struct HostCommand: AsyncParsableCommand {
             }
             let admission = token.map { " --token '\($0)'" } ?? ""
             let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""
-            Terminal.say(
+            Terminal.log(
                 "gst-bridge join \(channel) --server ws://\(listen.hosts[0]):\(port) --user NAME\(admission)"
             )
             for page in pages {
-                Terminal.say("browsers join at \(page)\(channel)\(fragment)")
+                Terminal.log("browsers join at \(page)\(channel)\(fragment)")
             }
         }
         if secret != nil { reportMoreTokens() }
@@ -185,17 +185,17 @@ struct HostCommand: AsyncParsableCommand {
     private func reportMoreTokens() {
         let token = "gst-bridge token \(channels[0]) --secret-file"
         if let secretFile {
-            return Terminal.say("for more tokens: \(token) \(secretFile.quotedForShell)")
+            return Terminal.log("for more tokens: \(token) \(secretFile.quotedForShell)")
         }
         let expiry = Date(timeIntervalSinceNow: Double(lifetime.components.seconds))
         let file = "janus-secret"
         let arguments = CommandLine.arguments.dropFirst().map(\.quotedForShell)
-        Terminal.say(
+        Terminal.log(
             "these tokens expire at \(expiry.formatted(.iso8601)); to make more, keep a secret in a file:"
         )
-        Terminal.say("  (umask 077; head -c 24 /dev/urandom | base64 > \(file))")
-        Terminal.say("  gst-bridge \(arguments.joined(separator: " ")) --secret-file \(file)")
-        Terminal.say("  \(token) \(file)")
+        Terminal.log("  (umask 077; head -c 24 /dev/urandom | base64 > \(file))")
+        Terminal.log("  gst-bridge \(arguments.joined(separator: " ")) --secret-file \(file)")
+        Terminal.log("  \(token) \(file)")
     }
 
     /// How long the printed tokens are valid.

@@ -139,7 +139,7 @@ struct JoinCommand: AsyncParsableCommand {
         var console: Task<Void, Never>?
         let reason = await participation.end.serve(connection) {
             try await join(engine, source)
-            Terminal.say("joined channel \(channel) as \(user)")
+            Terminal.log("joined channel \(channel) as \(user)")
             if chat { console = participation.obeyConsole() }
         } line: {
             await participation.line()
@@ -204,27 +204,27 @@ private final class Participation: Sendable {
         case .userOffline(let user, _): users.withLock { $0[user] = nil }
         case .connectionChanged(.reconnecting(1, let error)):
             isReconnecting.store(true, ordering: .relaxed)
-            Terminal.say("reconnecting: \(error)")
+            Terminal.log("reconnecting: \(error)")
         case .connectionChanged(.reconnecting): break
         case .connectionChanged(.connected):
             let wasAway = isReconnecting.exchange(false, ordering: .relaxed)
-            if wasAway { Terminal.say("reconnected") }
-        case .publicationChanged(_, .sending): Terminal.say("sending")
-        case .publicationChanged(_, .paused): Terminal.say("sending is paused")
+            if wasAway { Terminal.log("reconnected") }
+        case .publicationChanged(_, .sending): Terminal.log("sending")
+        case .publicationChanged(_, .paused): Terminal.log("sending is paused")
         case .firstRemoteFrame(let user, .main, let size):
-            Terminal.say("\(user) sends video: \(size.width)x\(size.height)")
-        case .firstRemoteAudio(let user, _): Terminal.say("\(user) sends audio")
+            Terminal.log("\(user) sends video: \(size.width)x\(size.height)")
+        case .firstRemoteAudio(let user, _): Terminal.log("\(user) sends audio")
         case .unpublished(.video(.main), let user):
-            Terminal.say("\(user) no longer sends video")
+            Terminal.log("\(user) no longer sends video")
         case .muted(let isMuted, .video(.main), let user):
-            Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the video")
+            Terminal.log("\(user) has \(isMuted ? "muted" : "unmuted") the video")
         case .muted(let isMuted, .audio, let user):
-            Terminal.say("\(user) has \(isMuted ? "muted" : "unmuted") the audio")
+            Terminal.log("\(user) has \(isMuted ? "muted" : "unmuted") the audio")
         case .messageReceived(let message, let user):
             for line in String(decoding: message.bytes, as: UTF8.self).split(
                 omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             {
-                Terminal.say("\(user): \(line)")
+                Terminal.log("\(user): \(line)")
             }
         default: end.note(event)
         }
@@ -274,7 +274,7 @@ extension Participation {
             default: try await engine.sendMessage(ChannelMessage(Array(line.utf8)))
             }
         } catch {
-            Terminal.say("\(error)")
+            Terminal.log("\(error)")
         }
     }
 }

@@ -81,7 +81,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             try await engine.joinChannel("receive", userID: "gst-bridge", role: .audience)
             try await listener.open()
             for address in options.addresses(of: listener, token: token) {
-                Terminal.say("send from \(address)")
+                Terminal.log("send from \(address)")
             }
         } line: {
             Self.line(server, rate)

@@ -67,7 +67,7 @@ struct ShareCommand: AsyncParsableCommand {
             try await sending.send(source, with: engine)
             try await engine.joinChannel("share", userID: "gst-bridge")
             for address in options.addresses(of: listener, token: token) {
-                Terminal.say("watch at \(address)")
+                Terminal.log("watch at \(address)")
             }
         } line: {
             await Self.line(engine, server, rate)

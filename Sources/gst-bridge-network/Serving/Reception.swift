@@ -70,17 +70,17 @@ actor Reception {
     func handle(_ event: EngineEvent) {
         switch event {
         case .userJoined(let user):
-            Terminal.say("\(user) has \(allSend ? "started sending" : "joined")")
+            Terminal.log("\(user) has \(allSend ? "started sending" : "joined")")
             if allSend { enqueue(user) { await $0.begin(user) } }
         case .published(.video(.main), let user), .published(.audio, let user):
             if !allSend { enqueue(user) { await $0.begin(user) } }
         case .userOffline(let user, let reason):
             let quit = allSend ? "stopped sending" : "left"
-            Terminal.say("\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
+            Terminal.log("\(user) has \(reason == .quit ? quit : "disconnected (\(reason))")")
             enqueue(user) { await $0.finish(user) }
         case .sinkFailed(_, let error):
             outcome.hasFailed = true
-            Terminal.say("\(error)")
+            Terminal.log("\(error)")
         default: break
         }
     }
@@ -129,7 +129,7 @@ actor Reception {
             }
         } catch {
             outcome.hasFailed = true
-            Terminal.say("\(user): \(error)")
+            Terminal.log("\(user): \(error)")
         }
         entries[user] = entry
     }
@@ -146,7 +146,7 @@ actor Reception {
             if let failure = report.failure { throw failure }
         } catch {
             outcome.hasFailed = true
-            Terminal.complain(error)
+            Terminal.log(error)
         }
     }
 }

@@ -29,22 +29,22 @@ final class EndOfServing: Sendable {
     func note(_ event: EngineEvent) {
         switch event {
         case .disconnected(let error): fail(error)
-        case .warning(let text): Terminal.say("warning: \(text)")
+        case .warning(let text): Terminal.log("warning: \(text)")
         case .sourceEnded(.video): note(.eos)
         case .sourceFailed(.video, let error) where restarts:
             isDown.store(true, ordering: .relaxed)
-            Terminal.say("restarting the capture: \(error)")
+            Terminal.log("restarting the capture: \(error)")
         case .localState(.video, .capturing):
             let wasDown = isDown.exchange(false, ordering: .relaxed)
-            if wasDown { Terminal.say("the capture was restarted") }
+            if wasDown { Terminal.log("the capture was restarted") }
         case .sourceFailed(.audio, let error) where restarts:
-            Terminal.say("restarting the audio: \(error)")
+            Terminal.log("restarting the audio: \(error)")
         case .sourceFailed(.video, let error), .publicationChanged(.video, .failed(let error)):
             fail(error)
         case .sourceStalled(.video, let time):
-            Terminal.say("the capture has delivered nothing for \(time)")
+            Terminal.log("the capture has delivered nothing for \(time)")
         case .sourceFailed(.audio, let error), .publicationChanged(.audio, .failed(let error)):
-            Terminal.say("continuing without audio: \(error)")
+            Terminal.log("continuing without audio: \(error)")
         default: break
         }
     }
@@ -107,7 +107,7 @@ extension ReportMode {
         _ report: BridgeReport, files: [RecorderReport.File]? = nil, after failure: (any Error)?
     ) throws {
         let isExplained = failure is PipelineError || failure is EngineError
-        if isExplained, let failure { Terminal.say("\(failure)") }
+        if isExplained, let failure { Terminal.log("\(failure)") }
         print(report, files: files)
         if let failure { throw isExplained ? ExitCode(1) : failure }
     }

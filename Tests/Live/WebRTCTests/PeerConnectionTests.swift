@@ -25,8 +25,16 @@ import Testing
             if sender.send(unit).isAccepted { sent.note(unit) }
             if came.units.count >= 20 { break }
         }
+        let arrived = came.units.count
+        let reading = Task.detached {
+            var least = Int.max
+            while !Task.isCancelled { least = min(least, receiver.statistics.video.packets) }
+            return least
+        }
         await sender.close()
         await receiver.close()
+        reading.cancel()
+        #expect(await reading.value >= arrived, "the packets are counted at any time of the end")
         // Parsers may change the NAL units around the slices.
         let (before, after) = (sent.units.map(Self.picture), came.units.map(Self.picture))
         let first = try #require(after.first)

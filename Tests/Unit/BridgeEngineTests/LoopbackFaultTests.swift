@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func longInterruptionDropsTheUser() async throws {
-        let network = LoopbackNetwork(patience: .milliseconds(1500), timeline: time)
+        let network = LoopbackNetwork(reconnectionTimeout: .milliseconds(1500), timeline: time)
         let (one, other) = (Ears(), Ears())
         let anna = try await join("anna", one, network)
         let ben = try await join("ben", other, network)

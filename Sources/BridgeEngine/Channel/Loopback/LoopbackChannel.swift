@@ -8,10 +8,10 @@ final class LoopbackChannel: Sendable {
     private let roster: Mutex<LoopbackRoster>
 
     /// - Parameters:
-    ///   - patience: How long a member whose connection is cut stays one.
+    ///   - reconnectionTimeout: How long a member whose connection is cut stays one.
     ///   - timeline: Measures this time, and the interval of key frame requests.
-    init(patience: Duration, timeline: any Timeline) {
-        roster = Mutex(LoopbackRoster(patience: patience, timeline: timeline))
+    init(reconnectionTimeout: Duration, timeline: any Timeline) {
+        roster = Mutex(LoopbackRoster(reconnectionTimeout: reconnectionTimeout, timeline: timeline))
     }
 
     var isEmpty: Bool { roster.withLock { $0.isEmpty } }

@@ -32,7 +32,7 @@ public final class LoopbackNetwork: ChannelTransport {
     /// The maximum number of users in one channel; `nil` for any number.
     package let capacity: Int?
     /// How long a user whose connection is cut stays in the channel.
-    package let patience: Duration
+    package let reconnectionTimeout: Duration
     /// Whether raw pictures are carried; if not, they must be encoded, as for a real network.
     package let carriesFrames: Bool
     private let timeline: any Timeline
@@ -45,28 +45,29 @@ public final class LoopbackNetwork: ChannelTransport {
     ///     Default 16.
     ///   - capacity: The maximum number of users in one channel; `nil`, the default, for any
     ///     number.
-    ///   - patience: How long a user whose connection is cut stays in the channel. Default 30 s.
+    ///   - reconnectionTimeout: How long a user whose connection is cut stays in the channel. Default 30 s.
     ///   - carriesFrames: Whether raw pictures are carried; if not, they must be encoded, as for a
     ///     real network. Default true.
     ///   - verifier: Checks every user that joins; `nil`, the default, admits all users.
     ///     ``demand(_:forChannel:)`` replaces it for single channels.
     public convenience init(
-        depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
+        depth: Int = 16, capacity: Int? = nil, reconnectionTimeout: Duration = .seconds(30),
         carriesFrames: Bool = true, verifier: TokenVerifier? = nil
     ) {
         self.init(
-            depth: depth, capacity: capacity, patience: patience, carriesFrames: carriesFrames,
+            depth: depth, capacity: capacity, reconnectionTimeout: reconnectionTimeout,
+            carriesFrames: carriesFrames,
             verifier: verifier, timeline: .system)
     }
 
     /// - Parameter timeline: The time of interruptions, key frame requests and tokens.
     package init(
-        depth: Int = 16, capacity: Int? = nil, patience: Duration = .seconds(30),
+        depth: Int = 16, capacity: Int? = nil, reconnectionTimeout: Duration = .seconds(30),
         carriesFrames: Bool = true, verifier: TokenVerifier? = nil, timeline: any Timeline
     ) {
         self.depth = max(1, depth)
         self.capacity = capacity
-        self.patience = patience
+        self.reconnectionTimeout = reconnectionTimeout
         self.carriesFrames = carriesFrames
         self.verifier = verifier
         self.timeline = timeline
@@ -109,7 +110,7 @@ public final class LoopbackNetwork: ChannelTransport {
         let (channel, slot, isFull, deferred) = state.withLock { state in
             let channel =
                 state.channels[request.channel]
-                ?? LoopbackChannel(patience: patience, timeline: timeline)
+                ?? LoopbackChannel(reconnectionTimeout: reconnectionTimeout, timeline: timeline)
             let ((slot, isFull), deferred) = channel.change { [capacity] roster -> (Int?, Bool) in
                 if let capacity, roster.places.count >= capacity { return (nil, true) }
                 return (roster.add(member, wantsAll: request.wantsAllTracks), false)
@@ -193,7 +194,7 @@ extension LoopbackNetwork {
     }
 
     /// Cuts a user's connection: the user gets ``EngineEvent/connectionChanged(_:)``, frames
-    /// from and to it are lost, and events are held back. The user is removed after the patience that
+    /// from and to it are lost, and events are held back. The user is removed after the timeout that
     /// the network was created with.
     ///
     /// - Returns: False if there is no such user in the channel.

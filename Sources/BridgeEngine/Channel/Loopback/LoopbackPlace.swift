@@ -33,7 +33,7 @@ struct LoopbackPlace {
         /// Events for the member.
         var inbox: [MembershipEvent] = []
         /// Events from the member to others.
-        var outbox: [(slots: [Int], word: MembershipEvent)] = []
+        var outbox: [(slots: [Int], event: MembershipEvent)] = []
     }
 
     func place(of stream: MediaTrackID) -> Int? {

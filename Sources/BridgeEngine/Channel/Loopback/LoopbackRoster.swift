@@ -16,11 +16,11 @@ struct LoopbackRoster {
     private var overrun: Set<Int> = []
     var deferred = DeferredActions()
     /// How long a member stays in the channel while its connection is cut.
-    let patience: Duration
+    let reconnectionTimeout: Duration
     let timeline: any Timeline
 
-    init(patience: Duration, timeline: any Timeline) {
-        (self.patience, self.timeline) = (patience, timeline)
+    init(reconnectionTimeout: Duration, timeline: any Timeline) {
+        (self.reconnectionTimeout, self.timeline) = (reconnectionTimeout, timeline)
     }
 
     var isEmpty: Bool { places.isEmpty }
@@ -86,7 +86,7 @@ struct LoopbackRoster {
     ) {
         guard let place = places[slot], place.place(of: stream) == nil else { return }
         places[slot]?.publications.append(.init(stream: stream, feedback: feedback))
-        say(.published(stream, by: place.member.user), from: slot)
+        announce(.published(stream, by: place.member.user), from: slot)
         applyDemands(for: stream, of: slot)
     }
 
@@ -95,7 +95,7 @@ struct LoopbackRoster {
         places[slot]?.publications.remove(at: index)
         deferred.release(place.publications[index])
         for route in place.routes { route.end(stream) }
-        say(.unpublished(stream, by: place.member.user), from: slot)
+        announce(.unpublished(stream, by: place.member.user), from: slot)
     }
 
     mutating func mute(_ isMuted: Bool, _ stream: MediaTrackID, from slot: Int) {
@@ -104,7 +104,7 @@ struct LoopbackRoster {
         else { return }
         places[slot]?.publications[index].isMuted = isMuted
         for route in place.routes { route.end(stream) }
-        say(.muted(isMuted, stream, by: place.member.user), from: slot)
+        announce(.muted(isMuted, stream, by: place.member.user), from: slot)
         reportPublisher(of: stream, at: slot)
     }
 
@@ -220,23 +220,23 @@ extension LoopbackRoster {
 
     /// Sends an event from a member to the receivers of these routes, by default to all others. If its
     /// connection is cut, the event is held back.
-    mutating func say(_ word: MembershipEvent, from slot: Int, on routes: [LoopbackRoute]? = nil) {
+    mutating func announce(_ event: MembershipEvent, from slot: Int, on routes: [LoopbackRoute]? = nil) {
         guard let place = places[slot] else { return }
         let routes = routes ?? place.routes
         guard place.outage == nil else {
-            places[slot]?.outage?.outbox.append((routes.map(\.slot), word))
+            places[slot]?.outage?.outbox.append((routes.map(\.slot), event))
             return
         }
-        notify(routes, word)
+        notify(routes, event)
     }
 
     /// Sends an event to the receivers of these routes, and removes members with too many waiting
     /// events.
-    mutating func notify(_ routes: [LoopbackRoute], _ word: MembershipEvent) {
+    mutating func notify(_ routes: [LoopbackRoute], _ event: MembershipEvent) {
         for route in routes {
-            places[route.slot]?.outage?.inbox.append(word)
+            places[route.slot]?.outage?.inbox.append(event)
             let waiting =
-                places[route.slot]?.outage?.inbox.count ?? put(word, before: route.member)
+                places[route.slot]?.outage?.inbox.count ?? put(event, before: route.member)
             if waiting > Self.maximumWaitingEvents { overrun.insert(route.slot) }
         }
         while let slot = overrun.popFirst() {
@@ -268,19 +268,19 @@ extension LoopbackRoster {
         return outageCount
     }
 
-    /// Notifies a member that its connection is still cut, or removes the member after `patience`.
+    /// Notifies a member that its connection is still cut, or removes the member after `reconnectionTimeout`.
     ///
     /// - Returns: Whether the outage continues.
     mutating func attempt(_ slot: Int, outage number: Int) -> Bool {
         guard let place = places[slot], let outage = place.outage, outage.number == number else {
             return false
         }
-        guard timeline.now - outage.begin < patience else {
+        guard timeline.now - outage.begin < reconnectionTimeout else {
             remove(
                 slot, reason: .dropped,
                 because: EngineError(
                     .disconnected,
-                    message: "\(place.member.user) had no connection for \(patience)",
+                    message: "\(place.member.user) had no connection for \(reconnectionTimeout)",
                     underlying: outage.cause))
             return false
         }
@@ -297,9 +297,9 @@ extension LoopbackRoster {
         guard let outage = places[slot]?.outage.take(), let place = places[slot] else { return }
         resetChains(of: slot)
         put(.connection(.connected), before: place.member)
-        for word in outage.inbox { put(word, before: place.member) }
-        for (slots, word) in outage.outbox {
-            notify(place.routes.filter { slots.contains($0.slot) }, word)
+        for event in outage.inbox { put(event, before: place.member) }
+        for (slots, event) in outage.outbox {
+            notify(place.routes.filter { slots.contains($0.slot) }, event)
         }
         reportPublishers(at: slot)
     }
@@ -324,7 +324,7 @@ extension LoopbackRoster {
         guard let place = places[slot] else { return false }
         let routes = place.routes.filter { user == nil || $0.member.user == user }
         guard user == nil || !routes.isEmpty else { return false }
-        say(.message(message, from: place.member.user), from: slot, on: routes)
+        announce(.message(message, from: place.member.user), from: slot, on: routes)
         return true
     }
 }

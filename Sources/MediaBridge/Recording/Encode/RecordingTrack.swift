@@ -180,7 +180,7 @@ final class RecordingTrack: Sendable {
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
         rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true
     ) -> FrameDisposition {
-        switch admit(.raw(caps, rotation), placed: placed, isLive: isLive) {
+        switch admit(caps, rotation, placed: placed, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
         case .admitted(let encoder):
             // Outside of the lock, because it may wait for room.
@@ -194,42 +194,27 @@ final class RecordingTrack: Sendable {
     /// for missing data are pushed only then.
     var hasRoom: Bool { state.withLock { $0.encoder }?.hasRoom ?? false }
 
-    /// What is pushed.
-    private enum Input {
-        case raw(Caps, VideoRotation)
-        case unit(MediaSample)
-
-        var caps: Caps {
-            switch self {
-            case .raw(let caps, _): caps
-            case .unit(let sample): sample.caps
-            }
-        }
-
-        var rotation: VideoRotation {
-            if case .raw(_, let rotation) = self { rotation } else { .none }
-        }
-
-        /// Whether its times must not go back: those of reordered pictures may.
-        var isOrdered: Bool { if case .raw = self { true } else { false } }
-    }
-
     private enum Admission {
         case refused(DropCause)
         case admitted(TrackEncoder)
     }
 
-    private func admit(_ input: Input, placed: MediaTime, isLive: Bool) -> Admission {
+    /// - Parameter unit: The encoded unit that is recorded unchanged; `nil` for raw media.
+    private func admit(
+        _ caps: Caps, _ rotation: VideoRotation = .none, copying unit: MediaSample? = nil,
+        placed: MediaTime, isLive: Bool
+    ) -> Admission {
         state.withLock { state in
             func refuse(_ cause: DropCause) -> Admission {
                 state.drops[cause] += 1
                 return .refused(cause)
             }
-            if input.isOrdered, let last = state.last, placed < last { return refuse(.backwards) }
+            // The times of reordered pictures may go back.
+            if unit == nil, let last = state.last, placed < last { return refuse(.backwards) }
             if state.hasFailed { return refuse(.failed) }
-            if needsEncoder(for: input, state) {
+            if needsEncoder(for: caps, rotation, state) {
                 do throws(PipelineError) {
-                    try change(&state, to: input)
+                    try change(&state, to: caps, rotation, copying: unit)
                 } catch {
                     state.failure = error
                     inbox.put(.failed(error))
@@ -264,34 +249,34 @@ final class RecordingTrack: Sendable {
 
     // MARK: Encoders
 
-    private func needsEncoder(for input: Input, _ state: State) -> Bool {
-        let caps = input.caps
+    private func needsEncoder(
+        for caps: Caps, _ rotation: VideoRotation, _ state: State
+    ) -> Bool {
         guard let own = state.caps, own.mediaType == caps.mediaType else { return true }
         // A parser follows every change; the writer begins a new file where the header changes.
         guard kind == .video, caps.isRaw else { return false }
-        if input.rotation != state.rotation { return true }
+        if rotation != state.rotation { return true }
         if own.identity == caps.identity { return false }
         guard let old = VideoInfo(own), let new = VideoInfo(caps) else { return true }
         // A new frame rate changes only the times of the frames.
         return !old.hasSamePictures(as: new) || !own.hasSameBrightness(as: caps)
     }
 
-    private func pipeline(for input: Input) throws(PipelineError) -> UnitPipeline {
-        switch input {
-        case .raw(let caps, let rotation):
+    private func change(
+        _ state: inout State, to caps: Caps, _ rotation: VideoRotation, copying unit: MediaSample?
+    ) throws(PipelineError) {
+        let pipeline: UnitPipeline
+        if let unit {
+            pipeline = try recipe.pipeline(copying: unit, kind)
+        } else {
             guard caps.mediaType == "\(kind.rawValue)/x-raw" else { throw .notRaw(caps, kind) }
-            return try recipe.pipeline(for: caps, rotation: rotation, kind)
-        case .unit(let sample): return try recipe.pipeline(copying: sample, kind)
+            pipeline = try recipe.pipeline(for: caps, rotation: rotation, kind)
         }
-    }
-
-    private func change(_ state: inout State, to input: Input) throws(PipelineError) {
-        let pipeline = try pipeline(for: input)
         let generation = inbox.begin(kind)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: pipeline, caps: input.caps, inbox: inbox, generation: generation)
+                kind, recipe: pipeline, caps: caps, inbox: inbox, generation: generation)
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
             inbox.put(.ended(kind, generation: generation, error))
@@ -301,8 +286,8 @@ final class RecordingTrack: Sendable {
         if let old = state.encoder { retire(old) }
         state.encoder = encoder
         state.encoders.append(encoder)
-        state.caps = input.caps
-        state.rotation = input.rotation
+        state.caps = caps
+        state.rotation = rotation
         state.described = (pipeline.codec, pipeline.element)
         if let converted = pipeline.converted { state.converted = converted }
         encoder.start()
@@ -406,11 +391,13 @@ extension RecordingTrack {
         case .drop(let cause): return miss(cause)
         case .at(let placed):
             onPlaced(placed)
-            switch admit(.unit(unit), placed: placed, isLive: isLive) {
+            switch admit(unit.caps, copying: unit, placed: placed, isLive: isLive) {
             case .refused(let cause): return miss(cause)
             case .admitted(let encoder):
                 // The oldest unit cannot be evicted: the units after it reference it.
-                if !whenFull.waits(isLive: isLive), !encoder.hasRoom { return miss(count(.evicted)) }
+                if !whenFull.waits(isLive: isLive), !encoder.hasRoom {
+                    return miss(count(.evicted))
+                }
                 let disposition = encoder.push(
                     unit.buffer.retained(), caps: unit.caps, time: placed,
                     duration: unit.duration, evicts: false)

@@ -344,7 +344,8 @@ final class ClipCutter: Sendable {
     private func start(_ state: inout State) {
         guard state.began == nil, let began = state.groupBegan else { return }
         // A transport stream has no parameter sets elsewhere.
-        if course.writer.container == .ts, let first = state.group.first(where: { $0.kind == .video }),
+        if course.writer.container == .ts,
+            let first = state.group.first(where: { $0.kind == .video }),
             first.caps.mediaType == "video/x-h264", !first.buffer.contains(5, in: first.caps),
             !first.buffer.contains(7, in: first.caps)
         {

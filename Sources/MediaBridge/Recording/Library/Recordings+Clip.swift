@@ -114,7 +114,7 @@ extension Recordings {
         _ = timeline.place(.zero, nil, of: leader)
         let writer = FileWriter(
             names: RecordingNames(path, isNumbered: false), container: container,
-            limits: WritingLimits(reserve: 0, stallTimeout: Self.patience, whenExists: whenExists),
+            limits: WritingLimits(reserve: 0, stallTimeout: Self.waitLimit, whenExists: whenExists),
             timeline: timeline, queue: SerialQueue(label: "mediabridge.clip"), clock: .system,
             progress: RecordingProgress(), notify: { _ in })
         writer.claimed = draft?.claim
@@ -149,7 +149,7 @@ extension Recordings {
     }
 
     /// How long reading or writing may make no progress.
-    private static let patience = Duration.seconds(30).asDefaultDeadline
+    private static let waitLimit = Duration.seconds(30).asDefaultDeadline
 
     /// The recordings; those with estimated times that overlap follow each other.
     private var joined: [File] {
@@ -226,7 +226,7 @@ extension Recordings {
             let start = cutter.begin(plan, at: place, exact: index == 0 ? exact : nil)
             let reader = try plan.reader()
             let run = Progressing(
-                what: "copying \(plan.file.path)", stallTimeout: Self.patience
+                what: "copying \(plan.file.path)", stallTimeout: Self.waitLimit
             ) { cutter.taken + progress.written }
             try await run.watch { () async throws(PipelineError) in
                 try await Self.read(reader, from: start, cutter, progress)

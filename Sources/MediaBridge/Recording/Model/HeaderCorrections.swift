@@ -199,18 +199,18 @@ final class FragmentHeader: Sendable {
         let first = 8 + (hasOffset != 0 ? 4 : 0) + (hasFirstFlags != 0 ? 4 : 0)
         let step = 4 * [UInt32(0x100), 0x200, 0x400, 0x800].count { flags & $0 != 0 }
         let count = min(Int(run.number32(at: 4)), max(0, run.content.count - first) / step)
-        var debt: UInt32 = 0
+        var excess: UInt32 = 0
         func pay(_ index: Int) {
             let duration = run.number32(at: first + index * step)
-            guard duration > 1, debt > 0 else { return }
-            let share = min(debt, duration - 1)
+            guard duration > 1, excess > 0 else { return }
+            let share = min(excess, duration - 1)
             run.set(duration - share, at: first + index * step)
-            debt -= share
+            excess -= share
         }
         for index in 0..<count {
             if run.number32(at: first + index * step) == 0 {
                 run.set(UInt32(1), at: first + index * step)
-                debt += 1
+                excess += 1
             } else {
                 pay(index)
             }

@@ -31,7 +31,7 @@ final class FrameLog {
     private var isBehind = false
 
     /// How long a line waits for the reader of a pipe, in milliseconds.
-    private static let patience: Int32 = 200
+    private static let waitLimit: Int32 = 200
     /// How much later than expected a unit may be because times are rounded, in nanoseconds.
     private static let rounding: Int64 = 1_000_000
     private static let utc = WallClock(zone: "UTC")
@@ -201,7 +201,7 @@ final class FrameLog {
             if count < 0, errno == EAGAIN, waits {
                 waits = false
                 var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if poll(&request, 1, Self.patience) > 0 { continue }
+                if poll(&request, 1, Self.waitLimit) > 0 { continue }
                 errno = EAGAIN
             }
             isBehind = errno == EAGAIN

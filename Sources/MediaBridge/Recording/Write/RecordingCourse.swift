@@ -181,7 +181,7 @@ final class RecordingCourse: @unchecked Sendable {
             begin(with: released, reason)
             return
         }
-        guard file.kinds.contains(unit.kind), !file.isGone(unit.kind) else {
+        guard file.kinds.contains(unit.kind), !file.hasEnded(unit.kind) else {
             wantsNewFile = .streamAppeared
             return progress.drop(unit, .late)
         }
@@ -228,7 +228,7 @@ final class RecordingCourse: @unchecked Sendable {
         if file.kinds.contains(unit.kind) {
             if !file.holds(unit) { return .formatChanged }
             // The stream timed out earlier and has resumed. A stream that a failure ended does not resume.
-            if file.isGone(unit.kind), progress.failure == nil { return .streamAppeared }
+            if file.hasEnded(unit.kind), progress.failure == nil { return .streamAppeared }
         }
         if let wantsNewFile { return wantsNewFile }
         if isSplit(before: unit) { return .segment }

@@ -179,7 +179,7 @@ final class RecordingFile: Sendable {
 
     /// Returns the open streams that have nothing queued for the muxer.
     func lacking(beside kind: MediaKind) -> [MediaKind] {
-        kinds.filter { $0 != kind && waiting($0) == 0 && !isGone($0) }
+        kinds.filter { $0 != kind && waiting($0) == 0 && !hasEnded($0) }
     }
 
     /// The time of the unit that the muxer takes next.
@@ -215,7 +215,7 @@ final class RecordingFile: Sendable {
     }
 
     /// Returns whether a stream ended before the file.
-    func isGone(_ kind: MediaKind) -> Bool {
+    func hasEnded(_ kind: MediaKind) -> Bool {
         guard let branch = output.branches[kind.rawValue] else { return true }
         return !branch.isOpen
     }

@@ -138,7 +138,7 @@ import Testing
                 // If the process is killed now, only one frame is lost, and not those of three
                 // seconds: the muxer has all of them and does not wait for audio.
                 await source.recorder.wait(forUnits: 105 + 25)
-                await source.recorder.wait { $0.writer.file?.isGone(.audio) == true }
+                await source.recorder.wait { $0.writer.file?.hasEnded(.audio) == true }
                 await source.give(105..<150, .both)
             }
             #expect(report.video?.written == 150)

@@ -228,7 +228,7 @@ struct BalanceTests {
             await queue.outcome(within: .seconds(60), on: backend.time) {}
         }
         for time in [0, 40, 80] { try await show(at: time) }
-        stream.beginAnew()
+        stream.markInterruption()
         for time in [5000, 5040] { try await show(at: time) }
         #expect(feed.freezes.all.count == 0)
         try await show(at: 6000)
