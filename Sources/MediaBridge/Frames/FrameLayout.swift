@@ -52,13 +52,6 @@ extension VideoFormat {
                 info.pixelAspectRatio.numerator, info.pixelAspectRatio.denominator),
             colorimetry: info.colorimetry)
     }
-
-    /// Returns GStreamer's default layout of this format's planes.
-    ///
-    /// - Throws: ``PipelineError`` for a format that GStreamer does not know.
-    package func defaultPlanes() throws(PipelineError) -> [VideoPlaneLayout] {
-        try FrameLayout.of(self).planes
-    }
 }
 
 extension VideoInfo {
