@@ -280,7 +280,7 @@ struct BridgeOptions: ParsableArguments {
         let saved = await requests?.end()
         await details.end()
         report.print(result, recorders: bridge.recorders, replays: saved?.files)
-        for name in result.streamsThatWereToCome {
+        for name in result.streamsWithoutFrames {
             Terminal.log("the stream \(name) delivered nothing before the run ended")
         }
         if !result.failures.isEmpty || saved?.hasFailed == true { throw ExitCode(1) }

@@ -157,7 +157,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 
 extension BridgeReport {
     /// The streams without any frame when a limit or a signal ended the run.
-    var streamsThatWereToCome: [String] {
+    var streamsWithoutFrames: [String] {
         guard [.frames, .duration, .interrupt].contains(ended) else { return [] }
         return captures.filter { $0.value.frames == 0 && $0.value.dropped.total == 0 }.keys.sorted()
     }

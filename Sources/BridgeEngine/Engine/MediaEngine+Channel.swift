@@ -74,7 +74,7 @@ extension MediaEngine {
             session.noteJoined()
             updatePlayback()
             startHeartbeat()
-            if role == .broadcaster { try await goOnAir() }
+            if role == .broadcaster { try await startBroadcast() }
         } catch {
             await dismiss(membership, session)
             if holds.isEmpty { stopHeartbeat() }
@@ -128,7 +128,7 @@ extension MediaEngine {
         guard membership != nil else { throw Self.notInChannel }
         guard role != self.role else { return }
         switch role {
-        case .broadcaster: try await goOnAir()
+        case .broadcaster: try await startBroadcast()
         case .audience:
             await release(.channel)
             await stopPublishing()

@@ -53,7 +53,7 @@ extension MediaEngine {
     }
 
     /// Starts to send, beginning with the source's first frame, and starts the source.
-    func goOnAir() async throws(EngineError) {
+    func startBroadcast() async throws(EngineError) {
         if configuration.hasVideo { publish(.main) }
         if audio.isEnabled { publishAudio() }
         do throws(EngineError) { try await acquire(.channel) } catch {

@@ -48,10 +48,10 @@ final class BridgeStallWatch: Sendable {
         }
         // An output of a live capture may stall while everything else continues, because its oldest
         // frames are evicted and the capture goes on.
-        if !stands { bridge.outputs.forEach { look(at: $0) } }
+        if !stands { bridge.outputs.forEach { checkProgress(of: $0) } }
     }
 
-    private func look(at output: BridgeOutput) {
+    private func checkProgress(of output: BridgeOutput) {
         let (moved, hasWaiting) = (output.movement, output.hasWaiting)
         let change = state.withLock { state in
             state.outputs[output.name, default: StallWatch()]

@@ -259,7 +259,7 @@ extension PeerConnection {
         limit?.cancel()
         guard let link else { return }
         monitor?.begin(senders[.video], senders[.audio], in: link) { [weak receiver, weak link] in
-            if let receiver, let link { receiver.look(at: link.videoPackets) }
+            if let receiver, let link { receiver.checkProgress(packets: link.videoPackets) }
         }
         senders.values.forEach { $0.open() }
     }

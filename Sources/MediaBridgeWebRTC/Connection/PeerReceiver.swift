@@ -14,7 +14,7 @@ final class PeerReceiver: Sendable {
         var lastTimes: [MediaKind: MediaTime] = [:]
         /// Whether a video keyframe has arrived.
         var hasKeyFrame = false
-        /// The video counts at the last call of ``look(at:)``.
+        /// The video counts at the last call of ``checkProgress(packets:)``.
         var last = (packets: 0, units: 0)
     }
     private let state = Mutex(State())
@@ -143,7 +143,7 @@ final class PeerReceiver: Sendable {
     /// request may be lost. Called twice a second.
     ///
     /// - Parameter packets: The number of received video packets.
-    func look(at packets: Int) {
+    func checkProgress(packets: Int) {
         let isStill = state.withLock { state in
             let (last, units) = (state.last, state.counts.video.units.offered)
             state.last = (packets, units)
