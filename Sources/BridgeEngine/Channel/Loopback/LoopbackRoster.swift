@@ -220,7 +220,9 @@ extension LoopbackRoster {
 
     /// Sends an event from a member to the receivers of these routes, by default to all others. If its
     /// connection is cut, the event is held back.
-    mutating func announce(_ event: MembershipEvent, from slot: Int, on routes: [LoopbackRoute]? = nil) {
+    mutating func announce(
+        _ event: MembershipEvent, from slot: Int, on routes: [LoopbackRoute]? = nil
+    ) {
         guard let place = places[slot] else { return }
         let routes = routes ?? place.routes
         guard place.outage == nil else {
