@@ -56,7 +56,12 @@ final class ClaimedFile: Sendable {
         }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit {
+        guard descriptor >= 0 else { return }
+        // Closing alone is not enough: a process that is being started has the descriptor, too, until its exec.
+        unlock()
+        close(descriptor)
+    }
 
     private static func isFile(_ path: String) -> Bool {
         var status = stat()

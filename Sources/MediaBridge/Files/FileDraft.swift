@@ -100,8 +100,9 @@ final class FileDraft: Sendable {
         guard rename(path, target) == 0 else { throw Self.failure(target) }
     }
 
-    /// Deletes the draft unless it was published.
+    /// Deletes the draft unless it was published, and unlocks the file at its target.
     func discard() {
+        replaced?.unlock()
         if !isPublished.load(ordering: .relaxed), claim.isInPlace(followsLinks: false) {
             unlink(path)
         }
