@@ -58,7 +58,7 @@ final class ClaimedFile: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // Closing alone is not enough: a process that is being started has the descriptor, too, until its exec.
+        // A process that is being started keeps the descriptor, and with it the lock, until its exec.
         unlock()
         close(descriptor)
     }
