@@ -8,6 +8,9 @@ internal import Synchronization
 /// `videoconvert` gets none. Here a link is refused while a receiver with narrower formats still
 /// waits for such a pad, so that the order of the pads does not matter.
 ///
+/// Pads that appear on several threads (`rtpbin`) are linked one after the other: a pad that is
+/// linked to be refused has a peer for a moment, and another pad would find that receiver taken.
+///
 /// Thread: any.
 final class LateLinkChoice: Sendable {
     /// Addresses of the sink pads that wait for a stream. Their elements are elements of the string
@@ -21,15 +24,27 @@ final class LateLinkChoice: Sendable {
         var settled: Set<UInt> = []
     }
     private let state = Mutex(State())
+    /// Held while the handlers of `pad-added` run, from the first to ``finish()``.
+    private nonisolated(unsafe) let linking: UnsafeMutablePointer<GRecMutex>
 
-    private init(_ receivers: [UInt]) { self.receivers = receivers }
+    private init(_ receivers: [UInt]) {
+        self.receivers = receivers
+        linking = .allocate(capacity: 1)
+        g_rec_mutex_init(linking)
+    }
+
+    deinit {
+        g_rec_mutex_clear(linking)
+        linking.deallocate()
+    }
 
     /// Installs the choice on the sink pads of a string to which delayed links lead.
     ///
     /// - Returns: `nil` if there is no choice.
     static func install(on elements: [Element]) -> LateLinkChoice? {
         let elements = elements.filter(\.isOfString)
-        guard elements.contains(where: LateLinks.hasLatePads) else { return nil }
+        let givers = elements.filter(LateLinks.hasLatePads)
+        guard !givers.isEmpty else { return nil }
         let pads = elements.flatMap { $0.pads(GST_PAD_SINK) }
             .filter { !$0.isLinked && $0.pointer.pointee.linkfunc == nil }
         guard pads.count > 1 else { return nil }
@@ -46,8 +61,38 @@ final class LateLinkChoice: Sendable {
                     return GST_PAD_LINK_REFUSED
                 }, Unmanaged.context(choice), SignalRelease.destroy)
         }
+        _ = beforeAllHandlers
+        for giver in givers {
+            mb_object_attach(giver.pointer, key, Unmanaged.context(choice), SignalRelease.destroy)
+        }
         return choice
     }
+
+    /// The name of an element's choice among the data that are attached to it.
+    private static let key = "mediabridge-late-link-choice"
+
+    /// Begins the links of a new source pad. GStreamer's parser has connected its handlers before
+    /// this object exists; only an emission hook runs before them.
+    private static let beforeAllHandlers: Void = {
+        g_signal_add_emission_hook(
+            g_signal_lookup("pad-added", gst_element_get_type()), 0,
+            { _, _, values, _ in
+                guard let values, let element = g_value_get_object(values),
+                    let pad = g_value_get_object(values + 1),
+                    gst_pad_get_direction(
+                        UnsafeMutableRawPointer(pad).assumingMemoryBound(to: GstPad.self))
+                        == GST_PAD_SRC,
+                    let context = mb_object_attached(element, key)
+                else { return 1 }
+                Unmanaged<LateLinkChoice>.ofContext(context)._withUnsafeGuaranteedRef {
+                    g_rec_mutex_lock($0.linking)
+                }
+                return 1
+            }, nil, nil)
+    }()
+
+    /// Ends the links of a new source pad: its last handler has run.
+    func finish() { g_rec_mutex_unlock(linking) }
 
     /// Links a pad that no delayed link took to the first receiver that was refused it: the receiver
     /// that it was kept for waits for a pad of another element.

@@ -126,6 +126,7 @@ final class LateLinks: Sendable {
 
     /// Runs on a streaming thread, after the parser's own handler.
     private func appeared(_ pad: Pad) {
+        defer { choice?.finish() }
         latePads?.appeared(pad)
         let name = pad.pointer.pointee.padtemplate?.pointee.name_template
         let template = name.map { String(cString: $0) } ?? ""
