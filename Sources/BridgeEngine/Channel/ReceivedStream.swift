@@ -1,4 +1,4 @@
-package import MediaCore
+internal import MediaCore
 internal import Synchronization
 
 /// The encoded frames of one track, or of one user's audio, on their way from a network to the receiver of a channel.
@@ -13,8 +13,8 @@ package final class ReceivedStream: Sendable {
         var chain = ReferenceChain()
         var waiting = 0
     }
-    /// The maximum number of frames that wait for the receiver: two seconds or more.
-    private static let (videoDepth, audioDepth) = (64, 100)
+    /// The maximum number of frames of audio that wait for a receiver: a second or more.
+    static let maximumAudio = 100
 
     private let stream: MediaTrackID
     private let user: UserID
@@ -38,14 +38,15 @@ package final class ReceivedStream: Sendable {
         tally.count(.sent)
         let references: EncodedVideoFrameReferences? =
             if case .unit(let unit) = media { unit.references } else { nil }
-        let depth = references == nil ? Self.audioDepth : Self.videoDepth
         let cause = state.withLock { now -> DropCause? in
             guard now.isOpen, !now.isMuted else { return .closed }
-            if let references, !now.chain.admits(references) { return .needsKeyFrame }
-            guard now.waiting < depth else {
-                _ = now.chain.lose()
-                return .evicted
-            }
+            let cause: DropCause? =
+                if let references {
+                    now.chain.refusal(of: references, waiting: now.waiting)
+                } else {
+                    now.waiting < Self.maximumAudio ? nil : .evicted
+                }
+            if let cause { return cause }
             now.waiting += 1
             // Under the lock, so that no frame follows the end of its stream.
             queue.post { [self] receiver in

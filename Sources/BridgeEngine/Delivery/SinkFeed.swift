@@ -108,11 +108,9 @@ final class SinkFeed<Media: CountedMedia>: Sendable {
     /// long.
     private func postUnit(_ item: Item) -> Mailbox<Item>.Verdict {
         if case .wait = policy { return mailbox.post(item, whenFull: policy) }
-        return mailbox.waitingItems < Self.unitDepth ? mailbox.post(item, whenFull: .keep) : .full
+        return mailbox.waitingItems < ReferenceChain.maximumWaiting
+            ? mailbox.post(item, whenFull: .keep) : .full
     }
-
-    /// The maximum number of waiting units: two seconds of most streams.
-    private static var unitDepth: Int { 64 }
 
     /// Drops units up to the next key frame.
     func awaitKeyFrame() { _ = chain.withLock { $0.lose() } }

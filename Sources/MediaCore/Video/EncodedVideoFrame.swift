@@ -240,32 +240,6 @@ extension EncodedVideoFrame {
     }
 }
 
-/// Tracks whether the units that an encoded unit depends on were decoded. If one is missing, a
-/// decoder produces wrong pictures without an error, or fails, until a key frame comes.
-///
-package struct ReferenceChain: Sendable {
-    private var isBroken: Bool
-    private var isReported = false
-
-    /// - Parameter isBroken: Whether the chain begins with a key frame.
-    package init(isBroken: Bool = true) { self.isBroken = isBroken }
-
-    /// Returns whether a unit may be decoded. A key frame closes the chain.
-    package mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
-        if references == .none { (isBroken, isReported) = (false, false) }
-        return !isBroken || references == .noPicture
-    }
-
-    /// Records that a unit is missing.
-    ///
-    /// - Returns: Whether that is to be reported: false until a key frame has come, once it was
-    ///   reported.
-    package mutating func lose() -> Bool {
-        defer { (isBroken, isReported) = (true, true) }
-        return !isReported
-    }
-}
-
 // MARK: Storage
 
 /// The memory behind a unit of encoded media: a GStreamer buffer, or bytes of the program.

@@ -2,19 +2,12 @@ internal import MediaCore
 
 // The delivery of frames and units.
 extension LoopbackRoster {
-    /// The maximum number of audio frames of one sender that wait for one receiver: a second or
-    /// more.
-    private static let audioDepth = 100
-    /// The maximum number of units of one sender that wait for one receiver: two seconds or more.
-    private static let unitDepth = 64
     /// The minimum interval between two requests for a key frame, if none has arrived.
     private static let keyFrameInterval = Duration.milliseconds(500)
 
     /// Sends media to the members that want it. Audio does not count towards the video depth and
-    /// does not evict video. At most `audioDepth` audio frames of one sender wait for a receiver;
-    /// further frames are dropped. If too many video units wait for a receiver, further units are
-    /// dropped up to the next key frame. Queued units are not evicted, because later units refer to
-    /// them.
+    /// does not evict video. A receiver for which too much audio or too many units of a sender wait gets
+    /// no more until it has taken some, and units from a key frame on only.
     mutating func send(
         _ media: ChannelMedia, _ stream: MediaTrackID, from slot: Int
     ) -> FrameDisposition {
@@ -30,7 +23,6 @@ extension LoopbackRoster {
             } else if let cause = refusal(of: media, stream, on: route) {
                 tally.count(.dropped(cause))
                 guard case .unit = media else { continue }
-                _ = route.chains[stream]?.lose()
                 askForKeyFrame(stream, of: slot, on: route)
             } else {
                 self.place(
@@ -45,17 +37,16 @@ extension LoopbackRoster {
     private func refusal(
         of media: ChannelMedia, _ stream: MediaTrackID, on route: LoopbackRoute
     ) -> DropCause? {
-        let waiting = route.tallies[stream].frames.waiting
+        // The media itself is counted already.
+        let waiting = route.tallies[stream].frames.waiting - 1
         switch media {
         case .picture: return nil
-        case .samples, .audioUnit: return waiting > Self.audioDepth ? .evicted : nil
+        case .samples, .audioUnit: return waiting < ReceivedStream.maximumAudio ? nil : .evicted
         case .unit(let unit):
-            guard route.chains[stream, default: ReferenceChain()].admits(unit.references) else {
-                return .needsKeyFrame
-            }
-            guard waiting <= Self.unitDepth else { return .evicted }
-            if unit.references == .none { route.requested[stream] = nil }
-            return nil
+            let cause = route.chains[stream, default: ReferenceChain()]
+                .refusal(of: unit.references, waiting: waiting)
+            if cause == nil, unit.references == .none { route.requested[stream] = nil }
+            return cause
         }
     }
 
