@@ -8,7 +8,6 @@ internal import Synchronization
 final class BridgeDecoding: MediaReceiver, VideoFrameConsumer {
     private struct State {
         var decoder: PipelineDecoder?
-        var sound: (codec: AudioCodec, decoder: ChainAudioDecoder)?
         /// Units that no decoder accepted, by cause.
         var refused = DropCounts()
         /// The counts of decoders that no longer exist.
@@ -16,10 +15,12 @@ final class BridgeDecoding: MediaReceiver, VideoFrameConsumer {
         var surplus = 0
         /// Units without a picture yet when the run was over.
         var unwanted = 0
+        var hasWarned = false
         /// Whether the run is over.
         var isOver = false
     }
     private let state = Mutex(State())
+    private let audioDecoding = AudioDecoding()
     /// Weak, because it owns this object.
     private weak let stream: BridgeStream?
     private let branch: CaptureBranch
@@ -108,18 +109,11 @@ final class BridgeDecoding: MediaReceiver, VideoFrameConsumer {
     private func decodeSound(_ sample: MediaSample) throws(PipelineError) -> FrameDisposition {
         let unit = EncodedAudioFrame(sample)
         guard unit.runningTime != nil else { return refuse(.noTime) }
-        let decoder = try state.withLock { state throws(PipelineError) in
-            if let sound = state.sound, sound.codec == unit.codec { return sound.decoder }
-            let decoder = try ChainAudioDecoder(unit.codec)
-            state.sound = (unit.codec, decoder)
-            warnOfDecoding()
-            return decoder
-        }
-        let samples: [MediaSample]
-        do { samples = try decoder.decode(unit).map { try MediaSample($0) } } catch {
+        let frames = try audioDecoding.decode(unit)
+        warnOfDecoding()
+        guard let frames, let samples = try? frames.map({ try MediaSample($0) }) else {
             return refuse(.undecodable)
         }
-        // A decoder may hold samples back, and fill a gap.
         state.withLock { $0.surplus += samples.count - 1 }
         for sample in samples { _ = stream?.receive(sample) }
         return .accepted
@@ -161,6 +155,11 @@ final class BridgeDecoding: MediaReceiver, VideoFrameConsumer {
     }
 
     private func warnOfDecoding() {
+        let hasWarned = state.withLock { state in
+            defer { state.hasWarned = true }
+            return state.hasWarned
+        }
+        guard !hasWarned else { return }
         run.warn(
             PipelineError(
                 .streamFailed,

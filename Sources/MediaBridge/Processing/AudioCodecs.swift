@@ -1,5 +1,29 @@
 internal import Synchronization
 
+/// Decodes a stream of audio, which may change its codec, on the caller's thread.
+///
+/// Thread: any, one unit at a time.
+final class AudioDecoding: Sendable {
+    private let decoder = Mutex<ChainAudioDecoder?>(nil)
+
+    /// Forgets an earlier run.
+    func reset() { decoder.withLock { $0 = nil } }
+
+    /// Returns the frames of a unit: a decoder may hold some back, and fill a gap. `nil` if the unit is
+    /// damaged.
+    ///
+    /// - Throws: ``PipelineError`` if no decoder is installed or known.
+    func decode(_ unit: EncodedAudioFrame) throws(PipelineError) -> [AudioFrame]? {
+        let decoder = try decoder.withLock { present throws(PipelineError) in
+            if let present, present.codec == unit.codec { return present }
+            let decoder = try ChainAudioDecoder(unit.codec)
+            present = decoder
+            return decoder
+        }
+        return try? decoder.decode(unit)
+    }
+}
+
 /// Decodes audio with GStreamer's own elements, on the caller's thread.
 final class ChainAudioDecoder: AudioDecoder {
     private struct State {
@@ -10,7 +34,7 @@ final class ChainAudioDecoder: AudioDecoder {
         var concealed = 0
     }
     private let state: Mutex<State>
-    private let codec: AudioCodec
+    let codec: AudioCodec
     private let elements: String
     /// The longest gap that a decoder fills: what it makes up fades to silence.
     private static let longestGap = MediaTime(nanoseconds: 120_000_000)

@@ -48,7 +48,10 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
             case .audio(let frame): return [frame]
             case .frame(let frame): throw .notRaw("audio", "\(frame.format)")
             case .sample(let sample):
-                if let frames = try run.source.sound.decode(sample) { return frames }
+                let (decoding, undecoded) = (run.source.audioDecoding, run.source.undecoded)
+                if let frames = try decoding.frames(of: sample, counting: undecoded) {
+                    return frames
+                }
                 throw .notRaw("audio", "\(sample.caps)")
             }
         }

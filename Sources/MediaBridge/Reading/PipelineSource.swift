@@ -34,7 +34,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     /// The units that gave no frame.
     let undecoded = UndecodedUnits()
     /// Decodes audio that comes encoded.
-    let sound: SoundDecoding
+    let audioDecoding = AudioDecoding()
     private enum Claimant {
         case sequence(ObjectIdentifier, Reading)
         case engine
@@ -48,8 +48,8 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     init(_ runs: CaptureRuns, _ branch: CaptureBranch) {
         self.runs = runs
         self.branch = branch
-        sound = SoundDecoding(counting: undecoded)
-        delivery = SourceDelivery(of: branch.translation, decoding: sound)
+        delivery = SourceDelivery(
+            of: branch.translation, audioDecoding, counting: undecoded)
         runs.add(branch)
         runs.capture.pipeline.onFirstError { [weak branch, delivery] error in
             branch?.afterDelivery { delivery.finish(.failure(error)) }
@@ -113,7 +113,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         // Waits for the state change or for the first frame: once a frame has come, the capture has
         // started.
         undecoded.reset()
-        sound.reset()
+        audioDecoding.reset()
         let start = Once<Result<Void, PipelineError>>()
         let isFirst = try runs.start(branch, from: .ready) {
             delivery.begin(onFirstFrame: { start.resume(.success(())) })
@@ -170,7 +170,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         }
         if !isFree { throw Self.isBeingRead }
         undecoded.reset()
-        sound.reset()
+        audioDecoding.reset()
     }
 
     func endReading(_ last: ObjectIdentifier) {

@@ -37,16 +37,23 @@ final class SourceDelivery: MediaReceiver {
     }
     private let state = Mutex(State())
     private let translation: SampleTranslation
-    private let sound: SoundDecoding
+    private let decoding: AudioDecoding
+    private let undecoded: UndecodedUnits
     /// Frames of this run that came when there was no consumer, or after the end.
     private let unwanted = Atomic<Int>(0)
     /// Queue on which endings are reported: never on a streaming thread.
     private let queue = SerialQueue(label: "mediabridge.ending")
 
-    /// - Parameter sound: Decodes audio that comes encoded.
-    init(of translation: SampleTranslation, decoding sound: SoundDecoding) {
+    /// - Parameters:
+    ///   - decoding: Decodes audio that comes encoded.
+    ///   - undecoded: Counts the units of audio that are damaged.
+    init(
+        of translation: SampleTranslation, _ decoding: AudioDecoding,
+        counting undecoded: UndecodedUnits
+    ) {
         self.translation = translation
-        self.sound = sound
+        self.decoding = decoding
+        self.undecoded = undecoded
     }
 
     var consumer: Consumer? {
@@ -148,7 +155,9 @@ final class SourceDelivery: MediaReceiver {
             return .success(consumer.consume(unit))
         case .audio(let consumer):
             return Result { () throws(PipelineError) in
-                guard let frames = try sound.decode(sample) else { return .wrongBufferType }
+                guard let frames = try decoding.frames(of: sample, counting: undecoded) else {
+                    return .wrongBufferType
+                }
                 for frame in frames { consumer.consume(frame) }
                 return .accepted
             }
