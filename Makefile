@@ -1,4 +1,5 @@
 # make demo [INPUT=clip.mp4]    Record ten seconds through a Swift filter.
+# make elements                Build the sample elements for gst-launch.
 # make network                  Build share, receive, join, host and token.
 # make install [PREFIX=/usr/local]      Install gst-bridge, its man pages and completions.
 # make install-network [PREFIX=...]     The same with the network commands.
@@ -41,7 +42,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo network install install-network deb test lint bench packages packages-deb packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb test lint bench packages packages-deb packages-test packages-bench packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -51,6 +52,11 @@ demo: core
 
 network: core
 	$(RELEASE) --product gst-bridge-network
+
+# The sample elements as one file that needs no Swift on the target machine and exports one function.
+elements: packages
+	$(SWIFT) build -c release --product gstmediabridge -Xswiftc -static-stdlib \
+	    -Xlinker --version-script=.ci/plugin.map -Xlinker -Bsymbolic -Xlinker --gc-sections -Xlinker -s
 
 install: core
 	.ci/install core $(PREFIX)

@@ -18,6 +18,8 @@ let package = Package(
     name: "MediaBridge",
     products: [
         .library(name: "MediaBridge", targets: ["MediaBridge"]),
+        .library(name: "MediaBridgeElements", targets: ["MediaBridgeElements"]),
+        .library(name: "gstmediabridge", type: .dynamic, targets: ["element-examples"]),
         .library(name: "MediaBridgeWebRTC", targets: ["MediaBridgeWebRTC"]),
         .library(name: "MediaBridgeHTTP", targets: ["MediaBridgeHTTP"]),
         .library(name: "MediaBridgeJanus", targets: ["MediaBridgeJanus"]),
@@ -79,13 +81,27 @@ let package = Package(
         .target(
             name: "BridgeEngine", dependencies: ["MediaCore", "MediaBasics"],
             swiftSettings: settings),
+        // Frames whose memory is a buffer of GStreamer, and buffers over the memory of frames.
+        .target(
+            name: "MediaFrames", dependencies: ["GStreamerKit", "MediaCore", "MediaBasics"],
+            swiftSettings: settings),
         // The product: maps the RTC concepts to GStreamer.
         .target(
             name: "MediaBridge",
             dependencies: [
-                "CYAML", "GStreamerKit", "MediaCore", "MediaBasics", "BridgeEngine", "Sandboxing",
+                "CYAML", "GStreamerKit", "MediaCore", "MediaBasics", "MediaFrames", "BridgeEngine",
+                "Sandboxing",
             ],
             swiftSettings: settings
+        ),
+        // Swift classes as elements of GStreamer. Without Foundation, so that a plugin stays small.
+        .target(
+            name: "MediaBridgeElements",
+            dependencies: ["CMediaBridge", "GStreamerKit", "MediaCore", "MediaFrames"],
+            swiftSettings: settings),
+        // A plugin of sample elements.
+        .target(
+            name: "element-examples", dependencies: ["MediaBridgeElements"], swiftSettings: settings
         ),
         // Peer connections that carry encoded frames, WHIP and WHEP.
         .target(
@@ -299,6 +315,13 @@ let package = Package(
         .testTarget(
             name: "GStreamerKitTests", dependencies: ["GStreamerKit", "TestSupport"],
             path: "Tests/Media/GStreamerKitTests", swiftSettings: settings),
+        // Swift classes as elements, in programs of GStreamer and in this library.
+        .testTarget(
+            name: "ElementTests",
+            dependencies: [
+                "MediaBridge", "MediaBridgeElements", "TestSupport", "element-examples",
+            ],
+            path: "Tests/Media/ElementTests", swiftSettings: settings),
         // The command, run as users run it: exit status, output and files.
         .testTarget(
             name: "CommandTests",

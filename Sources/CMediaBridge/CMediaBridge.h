@@ -14,7 +14,10 @@
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/audio/audio.h>
+#include <gst/audio/gstaudiofilter.h>
 #include <gst/base/gstbasesink.h>
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/gstvideofilter.h>
 #include <gst/video/video.h>
 #include <string.h>
 
@@ -207,6 +210,11 @@ static inline void mb_tag_list_unref(GstTagList *list) { gst_tag_list_unref(list
 // Reason: macro (GST_OBJECT_NAME), and a name that may change under the object's lock. The caller frees the
 // copy.
 static inline gchar *mb_object_path(gpointer object) { return gst_object_get_path_string(GST_OBJECT(object)); }
+
+// The flags of an element's property that changes at any time. Reason: macros.
+static inline GParamFlags mb_property_flags(void) {
+    return (GParamFlags)(G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING);
+}
 
 // Reason: macro (GST_IS_BIN and its kin).
 static inline gboolean mb_is_a(gconstpointer instance, GType type) {

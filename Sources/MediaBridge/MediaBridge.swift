@@ -3,6 +3,7 @@
 @_exported public import BridgeEngine
 @_exported public import GStreamerKit
 @_exported public import MediaCore
+@_exported public import MediaFrames
 @_exported public import Sandboxing
 
 /// The version of this library and its command.

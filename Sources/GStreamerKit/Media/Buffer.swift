@@ -6,12 +6,12 @@ internal import MediaBasics
 ///
 /// Thread: any. The buffer is immutable while it has more than one owner.
 package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts atomically; see above
-    private(set) var pointer: UnsafeMutablePointer<GstBuffer>
+    package private(set) var pointer: UnsafeMutablePointer<GstBuffer>
     /// The sample through which this owner references the buffer; `nil` if it references it
     /// directly.
     private let sample: OpaquePointer?
 
-    init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
+    package init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
         self.pointer = pointer
         sample = nil
         HandOver.end(pointer)
@@ -41,7 +41,7 @@ package struct Buffer: ~Copyable, @unchecked Sendable {  // GstBuffer counts ato
     }
 
     /// Transfers the reference to a C function that takes ownership.
-    consuming func release() -> UnsafeMutablePointer<GstBuffer> {
+    package consuming func release() -> UnsafeMutablePointer<GstBuffer> {
         let pointer = self.pointer
         HandOver.begin(pointer)
         if let sample {

@@ -17,7 +17,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
         identity = UInt(bitPattern: pointer)
     }
 
-    convenience init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
+    package convenience init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
         self.init(adopting: mb_caps_ref(pointer))
     }
 

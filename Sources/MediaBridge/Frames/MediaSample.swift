@@ -204,27 +204,6 @@ extension Buffer {
     }
 }
 
-extension SharedClock {
-    /// The clock's time now: the time that ``LiveTiming/clockOrigin`` counts in.
-    public static var time: MediaTime { MediaTime(now) }
-}
-
-extension MediaTime {
-    /// Creates a media time from GStreamer's time, both in nanoseconds.
-    package init(_ time: ClockTime) {
-        self.init(nanoseconds: Int64(clamping: time.nanoseconds))
-    }
-}
-
-extension ClockTime {
-    /// Creates GStreamer's time from a media time; `nil` for a time before zero, which it cannot
-    /// represent.
-    package init?(_ time: MediaTime) {
-        guard time.nanoseconds >= 0 else { return nil }
-        self.init(nanoseconds: UInt64(time.nanoseconds))
-    }
-}
-
 // MARK: Queues
 
 /// How many buffers of a kind may wait in a queue between a capture and an output.

@@ -1,4 +1,6 @@
+package import GStreamerKit
 internal import MediaBasics
+package import MediaCore
 internal import Synchronization
 
 extension VideoFrame {
@@ -7,7 +9,7 @@ extension VideoFrame {
     ///
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for planes that do not
     ///   fit the format; ``PipelineError`` for a format that GStreamer does not accept.
-    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         if let storage = storage as? BufferFrameStorage {
             guard storage.buffer.holds(storage.layout.info) else {
                 throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")
@@ -48,7 +50,7 @@ extension AudioFrame {
     ///
     /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
     ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
-    borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         guard sampleCount > 0 else { throw FrameError(.badLayout, "audio frame without samples") }
         guard sampleCount == storage.sampleCount || format.layout == .interleaved else {
             let dense = try MemoryAudioStorage(copying: storage, samples: samples)
@@ -90,18 +92,18 @@ extension AudioFrame {
 /// GStreamer releases buffers while it holds its own locks (an appsrc that drops its oldest, a
 /// queue that is flushed), and on its streaming threads. The program's release callback would run
 /// under these locks, so the program's memory is released on a separate queue. Thread: any.
-final class WrappedMemory: Sendable {
+package final class WrappedMemory: Sendable {
     private static let queue = SerialQueue(label: "mediabridge.release")
     private let storage: Mutex<(any AnyObject & Sendable)?>
     private let isOfProgram: Bool
 
-    init(_ storage: any AnyObject & Sendable, isOfProgram: Bool) {
+    package init(_ storage: any AnyObject & Sendable, isOfProgram: Bool) {
         self.storage = Mutex(storage)
         self.isOfProgram = isOfProgram
     }
 
     /// Releases the memory when the buffer is gone. The caller retains this object, not the memory.
-    func giveBack() {
+    package func giveBack() {
         if isOfProgram {
             Self.queue.async { self.releaseOwner() }
         } else {
@@ -115,7 +117,7 @@ final class WrappedMemory: Sendable {
 
     /// Returns when all memory that was given back before has been released to the program, or
     /// after one second.
-    static func settle() async {
+    package static func settle() async {
         let latch = Latch()
         queue.async { latch.open() }
         _ = await latch.wait(for: .seconds(1).asDefaultDeadline)
@@ -124,7 +126,7 @@ final class WrappedMemory: Sendable {
 
 extension FrameError {
     /// A frame whose buffer is smaller than its format needs.
-    init(tooFewBytes count: Int, of format: String) {
+    package init(tooFewBytes count: Int, of format: String) {
         self.init(
             .notMappable,
             "\(format) does not fit into the \(count) bytes of its frame: an element of the "

@@ -1,31 +1,36 @@
-/// A frame's pixels in a GstBuffer.
-final class BufferFrameStorage: VideoFrameStorage {
-    let buffer: Buffer
-    let layout: FrameLayout
+package import GStreamerKit
+public import MediaCore
 
-    init(_ buffer: consuming Buffer, _ layout: FrameLayout) {
+/// A frame's pixels in a GstBuffer.
+package final class BufferFrameStorage: VideoFrameStorage {
+    package let buffer: Buffer
+    package let layout: FrameLayout
+
+    package init(_ buffer: consuming Buffer, _ layout: FrameLayout) {
         self.buffer = buffer
         self.layout = layout
     }
 
-    var format: VideoFormat { layout.format }
+    package var format: VideoFormat { layout.format }
 
-    var size: VideoSize { VideoSize(width: layout.format.width, height: layout.format.height) }
+    package var size: VideoSize {
+        VideoSize(width: layout.format.width, height: layout.format.height)
+    }
 
-    var isWritable: Bool { buffer.isWritable }
+    package var isWritable: Bool { buffer.isWritable }
 
-    func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
+    package func read(_ body: (borrowing VideoPlanes) -> Void) throws(FrameError) {
         let mapped = try map(.read)
         body(VideoPlanes(unsafe: mapped.list, format: format))
     }
 
-    func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
+    package func write(_ body: (inout MutableVideoPlanes) -> Void) throws(FrameError) {
         let mapped = try map(.write)
         var planes = MutableVideoPlanes(unsafe: mapped.list, formats: layout.formats)
         body(&planes)
     }
 
-    func copy() throws(FrameError) -> any VideoFrameStorage {
+    package func copy() throws(FrameError) -> any VideoFrameStorage {
         guard let copy = buffer.deepCopy() else {
             throw FrameError(.outOfMemory, "cannot allocate \(buffer.byteCount) bytes for a copy")
         }
@@ -55,27 +60,27 @@ extension MappedVideoFrame {
 // MARK: Audio
 
 /// A frame's samples in a GstBuffer.
-final class BufferAudioStorage: AudioFrameStorage {
-    let buffer: Buffer
-    let layout: AudioFrameLayout
-    let sampleCount: Int
+package final class BufferAudioStorage: AudioFrameStorage {
+    package let buffer: Buffer
+    package let layout: AudioFrameLayout
+    package let sampleCount: Int
 
-    init(_ buffer: consuming Buffer, _ layout: AudioFrameLayout) {
+    package init(_ buffer: consuming Buffer, _ layout: AudioFrameLayout) {
         sampleCount = buffer.audioSampleCount(layout.info)
         self.buffer = buffer
         self.layout = layout
     }
 
-    var format: AudioFormat { layout.format }
+    package var format: AudioFormat { layout.format }
 
-    var isWritable: Bool { buffer.isWritable }
+    package var isWritable: Bool { buffer.isWritable }
 
-    func read(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
+    package func read(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
         let mapped = try map(.read)
         body(mapped.planes)
     }
 
-    func write(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
+    package func write(_ body: ([UnsafeMutableRawBufferPointer]) -> Void) throws(FrameError) {
         // A gap flag marks silence; samples that are written may not be silent.
         buffer.clearGapFlag()
         let mapped = try map(.write)

@@ -1,17 +1,19 @@
+package import GStreamerKit
+package import MediaCore
 internal import Synchronization
 
 /// The video format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
 /// each caps, and shared by all frames that have them.
-final class FrameLayout: Sendable {
-    let info: VideoInfo
-    var caps: Caps { info.caps }
-    var format: VideoFormat { formats[0] }
+package final class FrameLayout: Sendable {
+    package let info: VideoInfo
+    package var caps: Caps { info.caps }
+    package var format: VideoFormat { formats[0] }
     /// An array that contains only the format, as ``MutableVideoPlanes`` takes it.
-    let formats: [VideoFormat]
+    package let formats: [VideoFormat]
     /// GStreamer's default layout of the planes.
-    let planes: [VideoPlaneLayout]
+    package let planes: [VideoPlaneLayout]
 
-    init(_ info: VideoInfo) {
+    package init(_ info: VideoInfo) {
         self.info = info
         self.formats = [VideoFormat(info)]
         self.planes = info.planeLayouts.map { VideoPlaneLayout($0) }
@@ -19,7 +21,7 @@ final class FrameLayout: Sendable {
 
     /// Throws if planes that the program gives do not fit this format: elements know only the
     /// format, and would read beyond the planes.
-    func check(_ planes: [VideoPlaneLayout]) throws(FrameError) {
+    package func check(_ planes: [VideoPlaneLayout]) throws(FrameError) {
         try VideoPlaneLayout.check(planes, against: self.planes, of: format)
         // GStreamer counts strides in 32 bits.
         guard planes.allSatisfy({ $0.stride <= Int(Int32.max) }) else {
@@ -33,7 +35,7 @@ final class FrameLayout: Sendable {
     /// Returns the layout that GStreamer gives to a format.
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
-    static func of(_ format: VideoFormat) throws(PipelineError) -> FrameLayout {
+    package static func of(_ format: VideoFormat) throws(PipelineError) -> FrameLayout {
         try recent.value(for: format)
     }
 
@@ -44,7 +46,7 @@ final class FrameLayout: Sendable {
 
 extension VideoFormat {
     /// Creates the format that raw video caps describe.
-    init(_ info: VideoInfo) {
+    package init(_ info: VideoInfo) {
         self.init(
             VideoPixelFormat(rawValue: info.format), width: info.width, height: info.height,
             frameRate: info.frameRate.map { Rational($0.numerator, $0.denominator) },
@@ -59,7 +61,7 @@ extension VideoInfo {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a pixel format that
     ///   GStreamer does not know, or a size that it does not accept.
-    convenience init(_ format: VideoFormat) throws(PipelineError) {
+    package convenience init(_ format: VideoFormat) throws(PipelineError) {
         try self.init(
             format: format.pixelFormat.rawValue, width: format.width, height: format.height,
             frameRate: format.frameRate.map { ($0.numerator, $0.denominator) },
@@ -72,7 +74,7 @@ extension VideoInfo {
 
 extension VideoPlaneLayout {
     /// Converts GStreamer's layout of a plane.
-    init(_ plane: VideoInfo.PlaneLayout) {
+    package init(_ plane: VideoInfo.PlaneLayout) {
         self.init(
             offset: plane.offset, stride: plane.stride, rows: plane.rows, width: plane.width,
             pixelStride: plane.pixelStride, depth: plane.depth)
@@ -83,13 +85,13 @@ extension VideoPlaneLayout {
 
 /// The audio format of one set of caps, as GStreamer's and as MediaCore's type. Created once for
 /// each caps, and shared by all frames that have them.
-final class AudioFrameLayout: Sendable {
-    let info: AudioInfo
-    let format: AudioFormat
-    var caps: Caps { info.caps }
+package final class AudioFrameLayout: Sendable {
+    package let info: AudioInfo
+    package let format: AudioFormat
+    package var caps: Caps { info.caps }
 
     /// Returns `nil` for a sample format that ``AudioSampleFormat`` does not have.
-    init?(_ info: AudioInfo) {
+    package init?(_ info: AudioInfo) {
         guard let format = AudioFormat(info) else { return nil }
         self.info = info
         self.format = format
@@ -103,7 +105,7 @@ final class AudioFrameLayout: Sendable {
     /// Returns the layout that GStreamer gives to a format.
     ///
     /// - Throws: ``PipelineError`` for a format that GStreamer does not accept.
-    static func of(_ format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
+    package static func of(_ format: AudioFormat) throws(PipelineError) -> AudioFrameLayout {
         try recent.value(for: format)
     }
 
@@ -115,7 +117,7 @@ final class AudioFrameLayout: Sendable {
 extension AudioFormat {
     /// Creates the format that raw audio caps describe; `nil` for a sample format that
     /// ``AudioSampleFormat`` does not have.
-    init?(_ info: AudioInfo) {
+    package init?(_ info: AudioInfo) {
         guard let sampleFormat = AudioSampleFormat(rawValue: info.format) else { return nil }
         self.init(
             sampleFormat, sampleRate: info.rate, channels: info.channels,
@@ -128,7 +130,7 @@ extension AudioInfo {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for a rate, a number of
     ///   channels or a channel mask that GStreamer does not accept.
-    convenience init(_ format: AudioFormat) throws(PipelineError) {
+    package convenience init(_ format: AudioFormat) throws(PipelineError) {
         try self.init(
             format: format.sampleFormat.rawValue, rate: format.sampleRate,
             channels: format.channels, channelMask: format.channelMask,
@@ -140,14 +142,14 @@ extension AudioInfo {
 
 /// The most recently made layouts or caps, so that a frame in Swift memory costs no new caps.
 /// Thread: any.
-final class RecentlyMade<Key: Equatable & Sendable, Value: Sendable>: Sendable {
+package final class RecentlyMade<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     // A list of pairs and not of values: a layout's own format has defaults filled in.
     private let latest = Mutex<[(key: Key, value: Value)]>([])
     private let make: @Sendable (Key) throws(PipelineError) -> Value
     /// Maximum number of values kept.
     private static var capacity: Int { 8 }
 
-    init(_ make: @escaping @Sendable (Key) throws(PipelineError) -> Value) {
+    package init(_ make: @escaping @Sendable (Key) throws(PipelineError) -> Value) {
         self.make = make
         GStreamer.onShutDown { [weak self] in self?.latest.withLock { $0 = [] } }
     }
@@ -155,7 +157,7 @@ final class RecentlyMade<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     /// Returns the value for a key, and makes it if it is none of the most recent ones.
     ///
     /// - Throws: What making it throws.
-    func value(for key: Key) throws(PipelineError) -> Value {
+    package func value(for key: Key) throws(PipelineError) -> Value {
         // Not `first(where:)`, which copies every pair that it looks at.
         let known = latest.withLock { latest -> Value? in
             for place in latest.indices where latest[place].key == key {

@@ -1,0 +1,95 @@
+internal import CMediaBridge
+public import GStreamerKit
+internal import Synchronization
+
+/// A plugin of GStreamer whose elements are Swift classes.
+///
+/// A library with the name `libgstNAME.so` declares it in one expression, and GStreamer finds it in
+/// `GST_PLUGIN_PATH`:
+/// ```swift
+/// @c(gst_plugin_mine_get_desc)
+/// public func plugin() -> UnsafeRawPointer { ElementPlugin("mine") { Blur.self; Meter.self }.descriptor }
+/// ```
+/// A program that contains the classes calls ``register()`` instead. Source: `GstPluginDesc` of GStreamer.
+public struct ElementPlugin: Sendable {
+    private let name: String
+    private let version: String
+    private let summary: String
+    private let elements: [any MediaElement.Type]
+
+    /// Declares a plugin.
+    ///
+    /// - Parameters:
+    ///   - name: Its name: `mine` for `libgstmine.so`.
+    ///   - version: Its version. Default `1.0`.
+    ///   - summary: What it contains, in a sentence without a full stop. Default: the names of the elements.
+    ///   - elements: The classes of its elements, one after the other.
+    public init(
+        _ name: String, version: String = "1.0", summary: String? = nil,
+        @ElementList elements: () -> [any MediaElement.Type]
+    ) {
+        self.name = name
+        self.version = version
+        self.elements = elements()
+        self.summary =
+            summary ?? "Elements in Swift: "
+            + self.elements.map { $0.elementName }.joined(separator: ", ")
+    }
+
+    /// What GStreamer's loader calls for: a `GstPluginDesc`, which lives as long as the process.
+    public var descriptor: UnsafeRawPointer {
+        func kept(_ text: String) -> UnsafePointer<gchar> { UnsafePointer(g_strdup(text)) }
+        Self.loaded.withLock { $0[name] = self }
+        let descriptor = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
+        descriptor.initialize(to: GstPluginDesc())
+        descriptor.pointee.major_version = gint(GST_VERSION_MAJOR)
+        descriptor.pointee.minor_version = gint(GST_VERSION_MINOR)
+        descriptor.pointee.name = kept(name)
+        descriptor.pointee.description = kept(summary)
+        descriptor.pointee.plugin_init = { plugin in
+            guard let plugin, let name = gst_plugin_get_name(plugin).map({ String(cString: $0) }),
+                let declared = ElementPlugin.loaded.withLock({ $0[name] })
+            else { return 0 }
+            return declared.register(in: plugin) ? 1 : 0
+        }
+        descriptor.pointee.version = kept(version)
+        // One of the names that GStreamer knows.
+        descriptor.pointee.license = kept("Apache 2.0")
+        descriptor.pointee.source = kept(name)
+        descriptor.pointee.package = kept(name)
+        descriptor.pointee.origin = kept("MediaBridge")
+        return UnsafeRawPointer(descriptor)
+    }
+
+    /// Makes the elements known to GStreamer in this process.
+    ///
+    /// - Throws: `PipelineError` if GStreamer refuses one.
+    public func register() throws(PipelineError) {
+        try GStreamer.initialize()
+        guard register(in: nil) else {
+            throw PipelineError(.badValue, message: "GStreamer refuses the elements of \"\(name)\"")
+        }
+    }
+}
+
+extension ElementPlugin {
+    /// The plugins that were declared, by name: the loader passes no context.
+    private static let loaded = Mutex<[String: ElementPlugin]>([:])
+
+    private func register(in plugin: OpaquePointer?) -> Bool {
+        elements.allSatisfy { ElementClass.register($0, of: name, in: plugin) }
+    }
+}
+
+/// Collects the classes of a plugin.
+@resultBuilder public enum ElementList {
+    /// Takes a class.
+    public static func buildExpression(_ element: any MediaElement.Type) -> any MediaElement.Type {
+        element
+    }
+
+    /// Takes all classes.
+    public static func buildBlock(_ elements: any MediaElement.Type...) -> [any MediaElement.Type] {
+        elements
+    }
+}
