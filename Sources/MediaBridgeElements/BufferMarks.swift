@@ -43,7 +43,8 @@ struct BufferMarks: ~Copyable {
         return time == guint64.max ? nil : MediaTime(nanoseconds: Int64(clamping: time))
     }
 
-    /// Marks a buffer that takes the place of this one. The same buffer, and a copy of it, have its marks already.
+    /// Marks a buffer that takes the place of this one. The same buffer, and a copy of it, have its marks already; an
+    /// earlier buffer that a class has kept has all but the time.
     ///
     /// - Parameters:
     ///   - keepsMetas: Whether the new buffer has the same format, so that positions in it are valid.
@@ -51,8 +52,10 @@ struct BufferMarks: ~Copyable {
     func mark(
         _ buffer: borrowing Buffer, keepingMetas keepsMetas: Bool, shift: MediaTime
     ) -> Buffer {
-        let isNew = pts != GstClockTime.max && buffer.pointer.pointee.pts == GstClockTime.max
-        guard isNew || shift != .zero else { return buffer.retained() }
+        guard pts != GstClockTime.max else { return buffer.retained() }
+        let isNew = buffer.pointer.pointee.pts == GstClockTime.max
+        let due = GstClockTime(clamping: Int64(clamping: pts) + shift.nanoseconds)
+        guard buffer.pointer.pointee.pts != due else { return buffer.retained() }
         let marked = buffer.retained().withOwnHeader()
         let pointer = marked.pointer
         if isNew {
@@ -68,7 +71,7 @@ struct BufferMarks: ~Copyable {
             }
             pointer.pointee.mini_object.flags |= flags & Self.mediaFlags
         }
-        pointer.pointee.pts = GstClockTime(clamping: Int64(clamping: pts) + shift.nanoseconds)
+        pointer.pointee.pts = due
         return marked
     }
 

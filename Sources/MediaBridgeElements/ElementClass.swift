@@ -12,8 +12,6 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
     let base: ElementObject.Type
     /// The GType's name.
     private let name: String
-    /// The names of the properties, in the order of their numbers.
-    private let properties: [String]
     /// Where an element has its ``ElementObject``, from the element's address.
     private var offset: gint = 0
     /// The class of the base class's own functions.
@@ -23,7 +21,6 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
         self.element = element
         self.base = base
         self.name = name
-        properties = ElementObject.properties(of: element.init()).map(\.name)
     }
 
     private static let quark = g_quark_from_static_string("mediabridge-element-class")
@@ -42,6 +39,16 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
         known.withLock { known in
             guard !known.contains(ObjectIdentifier(element)) else { return true }
             guard let base = base(of: element) else { return false }
+            for caps in [element.caps, element.outputCaps ?? element.caps] {
+                guard let formats = gst_caps_from_string(caps) else {
+                    g_log_default_handler(
+                        "MediaBridge", G_LOG_LEVEL_WARNING,
+                        "the element \(element.elementName) is not registered, because these are not caps: \(caps)",
+                        nil)
+                    return false
+                }
+                gst_caps_unref(formats)
+            }
             // GStreamer names elements by it, without the prefix.
             let words = [name, element.elementName].flatMap {
                 $0.split { !$0.isLetter && !$0.isNumber }
@@ -122,7 +129,7 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
         base.fill(pointer, for: self)
     }
 
-    /// Adds a pad template.
+    /// Adds a pad template. The caps were checked when the class was registered.
     func addPad(
         _ name: String, _ direction: GstPadDirection, _ caps: String,
         to pointer: UnsafeMutableRawPointer

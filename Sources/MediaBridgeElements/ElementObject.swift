@@ -77,6 +77,6 @@ class ElementObject {
             element.assumingMemoryBound(to: GstElement.self), GST_MESSAGE_ERROR,
             gst_library_error_quark(), gint(GST_LIBRARY_ERROR_FAILED.rawValue),
             g_strdup("\(error)"),
-            g_strdup("\(type(of: object)) \(what)"), #file, #function, gint(#line))
+            g_strdup("\(type(of: object)) \(what)"), #fileID, #function, gint(#line))
     }
 }

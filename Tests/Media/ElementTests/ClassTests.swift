@@ -29,9 +29,10 @@ private final class Undeclared: VideoProcessor, MediaElement {
 /// Does what its property says.
 private final class Odd: VideoProcessor, MediaElement {
     static let caps = "video/x-raw"
-    enum Way: String, CaseIterable, Sendable { case passes, drops, fails, moves }
+    enum Way: String, CaseIterable, Sendable { case passes, drops, fails, moves, repeats }
     @MediaProperty("What it does with every second frame", default: .passes) var wayOfWork: Way
     private var count = 0
+    private var kept: VideoFrame?
 
     struct Failure: Error, CustomStringConvertible { let description = "the second frame is odd" }
 
@@ -39,10 +40,17 @@ private final class Odd: VideoProcessor, MediaElement {
 
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         count += 1
-        guard count.isMultiple(of: 2) else { return frame }
+        guard count.isMultiple(of: 2) else {
+            if wayOfWork == .repeats { kept = frame }
+            return frame
+        }
         switch wayOfWork {
         case .passes: return frame
         case .drops: return nil
+        case .repeats:
+            var repeated = kept
+            repeated?.runningTime = frame.runningTime
+            return repeated
         case .fails: throw Failure()
         case .moves:
             frame.runningTime = frame.runningTime.map { $0 + MediaTime(nanoseconds: 5_000_000) }
@@ -57,6 +65,11 @@ private final class Closed: AudioProcessor, MediaElement {
     struct Failure: Error, CustomStringConvertible { let description = "nothing is open" }
 
     func start() throws { throw Failure() }
+    func process(_ frame: consuming AudioFrame) throws -> AudioFrame? { frame }
+}
+
+private final class Capless: AudioProcessor, MediaElement {
+    static let caps = "audio/x-raw, rate="
     func process(_ frame: consuming AudioFrame) throws -> AudioFrame? { frame }
 }
 
@@ -113,11 +126,20 @@ struct ClassTests {
         }
     }
 
-    @Test func framesPassAreDroppedAndMove() async throws {
+    @Test func framesPassAreDroppedMoveAndRepeat() async throws {
         #expect(try await milliseconds(frames("odd")) == [0, 40, 80, 120, 160, 200])
         #expect(try await milliseconds(frames("odd way-of-work=drops")) == [0, 80, 160])
         #expect(
+            try await milliseconds(frames("odd way-of-work=repeats"))
+                == [0, 40, 80, 120, 160, 200])
+        #expect(
             try await milliseconds(frames("odd way-of-work=moves")) == [0, 45, 80, 125, 160, 205])
+    }
+
+    @Test func aClassWithInvalidCapsIsNotRegistered() {
+        #expect(throws: PipelineError.self) {
+            try ElementPlugin("tests") { Capless.self }.register()
+        }
     }
 
     @Test func aThrownErrorIsThePipelinesError() async throws {
