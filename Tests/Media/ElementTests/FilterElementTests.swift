@@ -6,7 +6,9 @@ import Testing
 @testable import element_examples
 
 /// Swift classes as elements, in GStreamer's own programs.
-@Suite(.hangGuard)
+@Suite(
+    .hangGuard,
+    .enabled(if: !Sanitizer.isActive, "a library with a sanitizer needs a program with it"))
 struct FilterElementTests {
     @Test func inspectShowsAClassAsAnElement() async throws {
         try await withTemporaryDirectory { directory in
