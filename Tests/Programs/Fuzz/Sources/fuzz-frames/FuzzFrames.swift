@@ -2,6 +2,7 @@ import FuzzSupport
 
 @testable import GStreamerKit
 @testable import MediaBridge
+@testable import MediaFrames
 
 @main struct FuzzFrames {
     static func main() { Fuzzer.run(fuzzOne) }
