@@ -62,12 +62,8 @@ struct BufferMarks: ~Copyable {
             pointer.pointee.dts = dts
             if pointer.pointee.duration == GstClockTime.max { pointer.pointee.duration = duration }
             (pointer.pointee.offset, pointer.pointee.offset_end) = (offset, offsetEnd)
-            let kept = GST_BUFFER_COPY_FLAGS.rawValue
-            if let metas {
-                gst_buffer_copy_into(
-                    pointer, metas,
-                    GstBufferCopyFlags(rawValue: keepsMetas ? GST_BUFFER_COPY_META.rawValue : kept),
-                    0, gsize.max)
+            if keepsMetas, let metas {
+                gst_buffer_copy_into(pointer, metas, GST_BUFFER_COPY_META, 0, gsize.max)
             }
             pointer.pointee.mini_object.flags |= flags & Self.mediaFlags
         }

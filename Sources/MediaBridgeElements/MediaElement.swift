@@ -34,8 +34,7 @@ public protocol MediaElement: AnyObject {
     /// What the element does, in a sentence without a full stop. Default: the name of the class.
     static var summary: String { get }
 
-    /// The formats that the element takes, as caps in the form of gst-launch. Default: every raw format of its kind of
-    /// media.
+    /// The formats that the element takes, as caps in the form of gst-launch: `video/x-raw` for every format.
     static var caps: String { get }
 
     /// The formats that it gives, if a frame may leave with another format than it had; `nil`, the default, if
