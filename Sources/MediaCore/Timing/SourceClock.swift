@@ -1,35 +1,37 @@
-internal import MediaCore
-
 /// Converts the timestamps of one source to the engine's running time.
 ///
 /// A live capture on the engine's clock carries its capture time, which is used while it is
 /// plausible. Any other clock is aligned with the engine's at its first frame and then followed:
 /// the offset of a clock that runs slow or fast is adjusted, so that video stays in sync with
 /// audio. Used under the lock of its track.
-struct SourceClock: SourceTiming {
+package struct SourceClock: SourceTiming {
     /// The decision about a frame of the source.
-    enum Verdict {
+    package enum Verdict {
         /// Due at this running time of the engine. `waits`: whether to hold the frame until then.
         case due(MediaTime, latency: MediaTime?, waits: Bool)
         case refused(DropCause)
     }
     /// The state of the engine and the track when a frame arrives.
-    struct Moment {
+    package struct Moment {
         /// The engine's running time.
-        let now: MediaTime
+        package let now: MediaTime
         /// The clock's time at running time zero of the engine.
-        let origin: MediaTime
+        package let origin: MediaTime
         /// The time of the track's last frame, from any source; for audio the end of that frame.
-        let last: MediaTime?
+        package let last: MediaTime?
         /// The interval between the track's frames.
-        let interval: MediaTime
+        package let interval: MediaTime
+
+        package init(now: MediaTime, origin: MediaTime, last: MediaTime?, interval: MediaTime) {
+            (self.now, self.origin, self.last, self.interval) = (now, origin, last, interval)
+        }
 
         /// The time of a frame that follows the last one without a gap.
         var next: MediaTime { last.map { $0 + interval } ?? .zero }
     }
 
-    let isOffline: Bool
-    var isLive: Bool?
+    package let isOffline: Bool
+    package var isLive: Bool?
     /// The offset from the source's time to the engine's; `nil` before the first frame.
     private var shift: SteeredShift?
     private var lastOfSource: MediaTime?
@@ -37,8 +39,8 @@ struct SourceClock: SourceTiming {
     /// The time since which every frame has been too late; `nil` if the last one was not.
     private var lateSince: MediaTime?
     private var slowness = Slowness()
-    var isSlow: Bool { slowness.isSlow }
-    var offsetNow: MediaTime { shift?.present ?? .zero }
+    package var isSlow: Bool { slowness.isSlow }
+    package var offsetNow: MediaTime { shift?.present ?? .zero }
 
     /// How far a source's own clock may differ from the engine's before it is set again.
     static let tolerance = MediaTime(seconds: 1)
@@ -47,22 +49,26 @@ struct SourceClock: SourceTiming {
     /// If frames have been too late for this long, the clock is considered wrong.
     static let longestLateness = MediaTime(seconds: 1)
 
-    init(isOffline: Bool) { self.isOffline = isOffline }
+    package init(isOffline: Bool) { self.isOffline = isOffline }
 
     /// The timestamps of one frame or unit.
-    struct Stamp {
-        let time: MediaTime?
-        let liveTiming: LiveTiming?
+    package struct Stamp {
+        package let time: MediaTime?
+        package let liveTiming: LiveTiming?
         /// How much later than `time` the picture is shown.
-        var lead = MediaTime.zero
+        package var lead = MediaTime.zero
         /// Whether the time may be negative: decoding begins before the first picture is shown.
-        var mayPrecedeZero = false
+        package var mayPrecedeZero = false
         /// Whether a clock that is far off may be set again here. Not between units that are shown in
         /// another order: their pictures would be shown out of order.
-        var mayJump = true
+        package var mayJump = true
+
+        package init(time: MediaTime?, liveTiming: LiveTiming?) {
+            (self.time, self.liveTiming) = (time, liveTiming)
+        }
     }
 
-    mutating func judge(
+    package mutating func judge(
         _ stamp: Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: Moment
     ) -> Verdict {
@@ -229,11 +235,13 @@ struct SourceClock: SourceTiming {
 ///
 /// Used under the lock of its track. A source's own timestamps are converted by its
 /// ``SourceClock``.
-struct SourceTimeline {
+package struct SourceTimeline {
     /// The timestamp of the last frame that was passed on, from any source.
-    private(set) var last: MediaTime?
+    package private(set) var last: MediaTime?
     /// The interval between frames.
-    private(set) var interval = MediaTime(nanoseconds: 33_333_333)
+    package private(set) var interval = MediaTime(nanoseconds: 33_333_333)
+
+    package init() {}
 
     /// Longer intervals say nothing about the frame rate.
     private static let longestInterval = MediaTime(seconds: 1)
@@ -243,74 +251,10 @@ struct SourceTimeline {
     ///
     /// - Returns: The frame's timestamp: `due`, but not less than the timestamp of the frame
     ///   before.
-    mutating func commit(_ due: MediaTime) -> MediaTime {
+    package mutating func commit(_ due: MediaTime) -> MediaTime {
         let time = max(due, last ?? due)
         if let last, time > last, time - last < Self.longestInterval { interval = time - last }
         last = time
         return time
-    }
-}
-
-// MARK: The offset of a clock
-
-/// The offset from a source's timestamps to the engine's running time. It follows a source's clock
-/// that runs slow or fast in steps too small to see, and resulting timestamps never go backwards.
-/// Used under the lock of its track.
-struct SteeredShift {
-    /// The current offset, which approaches ``target``.
-    private(set) var present: MediaTime
-    private var target: MediaTime
-    private var drift: ClockDrift
-    /// The minimum interval between two frames: parsers and muxers lose one of two frames with the
-    /// same timestamp.
-    static let leastStep = MediaTime(seconds: 0.001)
-    /// Larger differences are reduced faster.
-    private static let far = MediaTime(seconds: 0.25)
-
-    /// - Parameter reference: The expected lateness of the most punctual frame; `nil` to measure
-    ///   it.
-    init(_ shift: MediaTime, reference: MediaTime? = nil) {
-        (present, target) = (shift, shift)
-        drift = ClockDrift(reference: reference)
-    }
-
-    /// Returns the engine's time of a frame.
-    ///
-    /// - Parameters:
-    ///   - time: The source's timestamp.
-    ///   - previous: The timestamp of the source's previous frame; `nil` for the first.
-    ///   - last: The time of the track's last frame, from any source. If the first frame of a
-    ///     source would be earlier, it follows that frame at the minimum interval, and later frames
-    ///     return to their own times.
-    mutating func apply(
-        to time: MediaTime, after previous: MediaTime?, now: MediaTime,
-        _ slack: ClockDrift.Slack, notBefore last: MediaTime?
-    ) -> MediaTime {
-        target = target + drift.correction(now - (time + target), at: now, slack)
-        approach(in: max(.zero, previous.map { time - $0 } ?? .zero))
-        let limit = max(now, last ?? now)
-        if present > target, time + present > limit { present = max(target, limit - time) }
-        if let last, time + present < last + Self.leastStep {
-            present = last + Self.leastStep - time
-        }
-        return time + present
-    }
-
-    /// Moves `present` towards the target: forward quickly, back in steps small enough that
-    /// timestamps still increase.
-    private mutating func approach(in elapsed: MediaTime) {
-        let gap = target - present
-        if gap > .zero {
-            present = present + min(gap, max(elapsed.divided(by: 10), gap.divided(by: 8)))
-        } else {
-            let isFar = .zero - gap > Self.far
-            present = present - min(.zero - gap, elapsed.divided(by: isFar ? 2 : 10))
-        }
-    }
-}
-
-extension MediaTime {
-    fileprivate func divided(by divisor: Int64) -> MediaTime {
-        MediaTime(nanoseconds: nanoseconds / divisor)
     }
 }

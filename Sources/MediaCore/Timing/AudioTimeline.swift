@@ -1,25 +1,23 @@
-internal import MediaCore
-
 /// Converts the timestamps of audio sources to the engine's running time. The audio counterpart of
 /// `SourceTimeline`; ``AudioContinuity`` then makes one gapless stream of the frames.
 ///
 /// Used under the lock of its track.
-struct AudioTimeline: SourceTiming {
-    typealias Verdict = SourceClock.Verdict
-    let isOffline: Bool
-    var isLive: Bool?
+package struct AudioTimeline: SourceTiming {
+    package typealias Verdict = SourceClock.Verdict
+    package let isOffline: Bool
+    package var isLive: Bool?
     private var offset: MediaTime?
     private var drift = ClockDrift()
     /// The time since which live audio has been too late; `nil` if the last frame was not.
     private var lateSince: MediaTime?
-    var offsetNow: MediaTime { offset ?? .zero }
+    package var offsetNow: MediaTime { offset ?? .zero }
 
     /// How far audio without timestamps may run ahead or behind before it is set again.
     private static let slack = MediaTime(seconds: 0.2)
 
-    init(isOffline: Bool) { self.isOffline = isOffline }
+    package init(isOffline: Bool) { self.isOffline = isOffline }
 
-    mutating func judge(
+    package mutating func judge(
         _ stamp: SourceClock.Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
         at moment: SourceClock.Moment
     ) -> Verdict {
@@ -100,77 +98,5 @@ struct AudioTimeline: SourceTiming {
         offset = due - time
         base?.set(due - time)
         return due
-    }
-}
-
-// MARK: Drift
-
-/// Measures how far a source's clock has drifted from the engine's.
-///
-/// The lateness of single frames varies with the load; the lateness of the most punctual frame
-/// within a second shows the clock.
-struct ClockDrift {
-    /// How far the most punctual frame of a second may be off without counting as drift.
-    struct Slack {
-        /// The tolerance for a clock that runs ahead.
-        let ahead: MediaTime
-        /// The tolerance for a clock that falls behind.
-        let behind: MediaTime
-        /// The source's declared latency, if its timestamps are capture times; `nil` for a clock of
-        /// which only the arrival times of its frames are known.
-        var latency: MediaTime?
-
-        /// For a source's own clock.
-        static let own = Slack(ahead: MediaTime(seconds: 0.02), behind: MediaTime(seconds: 0.02))
-
-        /// For a live source: a queue that fills between capture and engine is not a clock drift.
-        static func live(_ latency: MediaTime) -> Slack {
-            Slack(ahead: own.ahead, behind: MediaTime(seconds: 0.2), latency: latency)
-        }
-    }
-    /// The lateness of the most punctual frame at the beginning; `nil` before it is known.
-    private var reference: MediaTime?
-    /// The beginning of the present window, and the frames in it.
-    private var since: MediaTime?
-    private var least = MediaTime.zero
-    private var count = 0
-
-    private static let window = MediaTime(seconds: 1)
-    /// With fewer frames the result reflects the load more than the clock, unless they span a
-    /// longer time.
-    private static let leastFrames = 8
-    private static let longestWindow = MediaTime(seconds: 8)
-
-    /// - Parameter reference: The expected lateness of the most punctual frame; `nil` to measure
-    ///   it.
-    init(reference: MediaTime? = nil) { self.reference = reference }
-
-    /// Measures one frame.
-    ///
-    /// - Parameter lateness: The time between the frame's timestamp and its arrival.
-    /// - Returns: The value to add to the timestamps from now on.
-    mutating func correction(
-        _ lateness: MediaTime, at now: MediaTime, _ slack: Slack
-    ) -> MediaTime {
-        least = count == 0 ? lateness : min(least, lateness)
-        count += 1
-        let began = since ?? now
-        since = began
-        guard now - began >= Self.window,
-            count >= Self.leastFrames || now - began >= Self.longestWindow
-        else { return .zero }
-        let least = self.least
-        (since, count) = (nil, 0)
-        guard let latency = slack.latency else {
-            let drift = least - (reference ?? least)
-            reference = reference ?? least
-            return drift > slack.behind || .zero - drift > slack.ahead ? drift : .zero
-        }
-        let known = reference ?? max(.zero, least)
-        reference = known
-        let most = max(known, latency) + slack.behind
-        if least > most { return least - most }
-        // A frame cannot arrive before it was captured.
-        return .zero - least > slack.ahead ? least : .zero
     }
 }
