@@ -97,7 +97,9 @@ let package = Package(
         // Swift classes as elements of GStreamer. Without Foundation, so that a plugin stays small.
         .target(
             name: "MediaBridgeElements",
-            dependencies: ["CMediaBridge", "GStreamerKit", "MediaCore", "MediaFrames"],
+            dependencies: [
+                "CMediaBridge", "GStreamerKit", "MediaBasics", "MediaCore", "MediaFrames",
+            ],
             swiftSettings: settings),
         // A plugin of sample elements.
         .target(

@@ -17,7 +17,9 @@
 #include <gst/audio/gstaudiofilter.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/base/gstbasetransform.h>
+#include <gst/base/gstpushsrc.h>
 #include <gst/video/gstvideofilter.h>
+#include <gst/video/gstvideosink.h>
 #include <gst/video/video.h>
 #include <string.h>
 

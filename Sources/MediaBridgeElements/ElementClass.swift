@@ -31,48 +31,78 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
     /// - Parameters:
     ///   - name: The name of the plugin.
     ///   - plugin: The plugin that is being loaded; `nil` for a class of the program.
-    /// - Returns: Whether GStreamer knows it now: false if the class conforms to no protocol of frames.
+    /// - Throws: If the class conforms to no protocol of frames, its caps are invalid, or another plugin has an element
+    ///   of its name, which GStreamer would replace without a message.
     static func register(
         _ element: any MediaElement.Type, of name: String, in plugin: OpaquePointer?
-    ) -> Bool {
+    ) throws(PipelineError) {
+        func refusal(_ reason: String, _ advice: String) -> PipelineError {
+            PipelineError(
+                .badValue,
+                message:
+                    "the class \(element) is not the element \(element.elementName): \(reason)",
+                advice: advice)
+        }
         // GStreamer replaces the factory of a name that is registered again, and elements refer to the first one.
-        known.withLock { known in
-            guard !known.contains(ObjectIdentifier(element)) else { return true }
-            guard let base = base(of: element) else { return false }
+        try known.withLock { known throws(PipelineError) in
+            guard !known.contains(ObjectIdentifier(element)) else { return }
+            guard let base = base(of: element) else {
+                throw refusal(
+                    "it conforms to no protocol of frames",
+                    "conform to VideoProcessor, AudioProcessor, VideoSource, AudioSource, VideoSink or AudioSink"
+                )
+            }
             for caps in [element.caps, element.outputCaps ?? element.caps] {
                 guard let formats = gst_caps_from_string(caps) else {
-                    g_log_default_handler(
-                        "MediaBridge", G_LOG_LEVEL_WARNING,
-                        "the element \(element.elementName) is not registered, because these are not caps: \(caps)",
-                        nil)
-                    return false
+                    throw refusal("these are not caps: \(caps)", "the form of gst-launch")
                 }
                 gst_caps_unref(formats)
             }
-            // GStreamer names elements by it, without the prefix.
-            let words = [name, element.elementName].flatMap {
-                $0.split { !$0.isLetter && !$0.isNumber }
+            if let other = pluginOfFactory(element.elementName), other != name {
+                throw refusal("the plugin \(other) has one of this name", "another elementName")
             }
-            let typeName = "Gst" + words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            // GStreamer names elements by it, without the prefix. Two plugins may have classes of one name.
+            let names = [element.elementName, "\(name)-\(element.elementName)"].map { words in
+                "Gst"
+                    + words.split { !$0.isLetter && !$0.isNumber }
+                    .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            }
+            guard let typeName = names.first(where: { g_type_from_name($0) == 0 }) else {
+                throw refusal(
+                    "there is another plugin \(name) with it in this process",
+                    "another name for one of them")
+            }
             guard let type = ElementClass(element, base, name: typeName).makeType(),
                 gst_element_register(
                     plugin, element.elementName, guint(GST_RANK_NONE.rawValue), type) != 0
-            else { return false }
+            else { throw refusal("GStreamer refuses it", "GST_DEBUG=4") }
+            TrapReport.install()
             known.insert(ObjectIdentifier(element))
-            return true
         }
+    }
+
+    /// Returns the plugin that has an element; `nil` if none has.
+    private static func pluginOfFactory(_ name: String) -> String? {
+        guard let factory = gst_element_factory_find(name) else { return nil }
+        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+        return mb_factory_plugin(factory).map { String(cString: $0) } ?? "of the program"
     }
 
     private static func base(of element: any MediaElement.Type) -> ElementObject.Type? {
         if element is any VideoProcessor.Type { return VideoFilter.self }
         if element is any AudioProcessor.Type { return AudioFilter.self }
+        if element is any VideoSource.Type || element is any AudioSource.Type {
+            return SourceElement.self
+        }
+        if element is any VideoSink.Type { return VideoSinkElement.self }
+        if element is any AudioSink.Type { return AudioSinkElement.self }
         return nil
     }
 
     private func makeType() -> GType? {
         var query = GTypeQuery()
         g_type_query(base.parentType, &query)
-        guard query.type != 0, g_type_from_name(name) == 0 else { return nil }
+        guard query.type != 0 else { return nil }
         var info = GTypeInfo()
         info.class_size = guint16(query.class_size)
         info.instance_size = guint16(query.instance_size)

@@ -50,7 +50,18 @@ public struct ElementPlugin: Sendable {
             guard let plugin, let name = gst_plugin_get_name(plugin).map({ String(cString: $0) }),
                 let declared = ElementPlugin.loaded.withLock({ $0[name] })
             else { return 0 }
-            return declared.register(in: plugin) ? 1 : 0
+            // One class that is wrong does not hide the others.
+            var count = 0
+            for element in declared.elements {
+                do throws(PipelineError) {
+                    try ElementClass.register(element, of: name, in: plugin)
+                    count += 1
+                } catch {
+                    g_log_default_handler(
+                        "MediaBridge", G_LOG_LEVEL_WARNING, "\(error.description)", nil)
+                }
+            }
+            return count > 0 ? 1 : 0
         }
         descriptor.pointee.version = kept(version)
         // One of the names that GStreamer knows.
@@ -63,22 +74,16 @@ public struct ElementPlugin: Sendable {
 
     /// Makes the elements known to GStreamer in this process.
     ///
-    /// - Throws: `PipelineError` if GStreamer refuses one.
+    /// - Throws: `PipelineError` for the first class that cannot be an element; those before it are known.
     public func register() throws(PipelineError) {
         try GStreamer.initialize()
-        guard register(in: nil) else {
-            throw PipelineError(.badValue, message: "GStreamer refuses the elements of \"\(name)\"")
-        }
+        for element in elements { try ElementClass.register(element, of: name, in: nil) }
     }
 }
 
 extension ElementPlugin {
     /// The plugins that were declared, by name: the loader passes no context.
     private static let loaded = Mutex<[String: ElementPlugin]>([:])
-
-    private func register(in plugin: OpaquePointer?) -> Bool {
-        elements.allSatisfy { ElementClass.register($0, of: name, in: plugin) }
-    }
 }
 
 /// Collects the classes of a plugin.

@@ -187,6 +187,8 @@ final class VideoFilter: Filter {
         let duration = buffer.duration.map { MediaTime($0) }
         let frame = VideoFrame(
             BufferFrameStorage(buffer, layout), runningTime: time, duration: duration)
+        TrapReport.note(element)
+        defer { TrapReport.note(nil) }
         guard let result = try processor.process(consume frame) else { return nil }
         let wrapped = try result.wrapped()
         return Output(
@@ -224,6 +226,8 @@ final class AudioFilter: Filter {
             storage = BufferAudioStorage(copy, layout)
         }
         let frame = AudioFrame(consume storage, runningTime: time)
+        TrapReport.note(element)
+        defer { TrapReport.note(nil) }
         guard let result = try processor.process(consume frame), result.sampleCount > 0 else {
             return nil
         }

@@ -1,7 +1,8 @@
 /// A class that is an element of GStreamer, in gst-launch strings and in every program that loads its plugin.
 ///
-/// It conforms to a protocol of frames, too: a `VideoProcessor` becomes a filter of video, an `AudioProcessor` a
-/// filter of audio. The same class works in a bridge and in an engine without an element.
+/// It conforms to a protocol of frames, too: a `VideoProcessor` or an `AudioProcessor` becomes a filter, a `VideoSource`
+/// or an `AudioSource` a source, a `VideoSink` or an `AudioSink` a sink. The same class works in a bridge and in an
+/// engine without an element.
 ///
 /// GStreamer creates an object for each element. Thread: ``start()``, ``stop()`` and the frames come one call at a
 /// time, on any thread; properties change at any time, on any thread. No call may be isolated to the main actor, which
@@ -24,7 +25,7 @@
 ///     }
 /// }
 /// ```
-public protocol MediaElement: AnyObject {
+public protocol MediaElement: AnyObject, SendableMetatype {
     /// Creates the object of a new element.
     init()
 
@@ -34,14 +35,15 @@ public protocol MediaElement: AnyObject {
     /// What the element does, in a sentence without a full stop. Default: the name of the class.
     static var summary: String { get }
 
-    /// The formats that the element takes, as caps in the form of gst-launch: `video/x-raw` for every format.
+    /// The formats that the element takes, of a source those that it gives, as caps in the form of gst-launch:
+    /// `video/x-raw` for every format.
     static var caps: String { get }
 
-    /// The formats that it gives, if a frame may leave with another format than it had; `nil`, the default, if
+    /// The formats that a filter gives, if a frame may leave with another format than it had; `nil`, the default, if
     /// every frame keeps its format.
     static var outputCaps: String? { get }
 
-    /// Called before the first frame of a run. Default: does nothing.
+    /// Called before the first frame of a run; of a source or sink, before it is initialised. Default: does nothing.
     ///
     /// - Throws: Any error; the pipeline does not start, and its error has this text.
     func start() throws

@@ -40,7 +40,10 @@ package final class FrameLayout: Sendable {
     }
 
     private static let recent = RecentlyMade<VideoFormat, FrameLayout> {
-        format throws(PipelineError) in FrameLayout(try VideoInfo(format))
+        format throws(PipelineError) in
+        let layout = FrameLayout(try VideoInfo(format))
+        layout.caps.declareKept()
+        return layout
     }
 }
 
@@ -110,7 +113,10 @@ package final class AudioFrameLayout: Sendable {
     }
 
     private static let recent = RecentlyMade<AudioFormat, AudioFrameLayout> {
-        format throws(PipelineError) in try AudioFrameLayout(format)
+        format throws(PipelineError) in
+        let layout = try AudioFrameLayout(format)
+        layout.caps.declareKept()
+        return layout
     }
 }
 

@@ -4,7 +4,10 @@ import MediaBridgeElements
 @c(gst_plugin_mediabridge_get_desc)
 public func plugin() -> UnsafeRawPointer {
     ElementPlugin("mediabridge", version: "0.1.0") {
+        Ball.self
         Blur.self
         Gain.self
+        Meter.self
+        Y4MWriter.self
     }.descriptor
 }

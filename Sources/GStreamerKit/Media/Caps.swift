@@ -34,6 +34,11 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 
     deinit { mb_caps_unref(pointer) }
 
+    /// Declares to GStreamer's tracer of leaks that they are kept until the process ends.
+    package func declareKept() {
+        pointer.pointee.mini_object.flags |= GST_MINI_OBJECT_FLAG_MAY_BE_LEAKED.rawValue
+    }
+
     /// ANY: always the same GstCaps.
     package static var any: Caps { Caps(adopting: mb_caps_any()) }
 

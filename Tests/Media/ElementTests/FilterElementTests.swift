@@ -127,12 +127,36 @@ struct FilterElementTests {
         }
     }
 
+    @Test func aSourceAndASinkWorkInGStLaunch() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory.file("ball.y4m")
+            let result = try await PluginDirectory(directory).launch(
+                "ball num-buffers=5 radius=30 ! videoconvert ! y4mwriter location=\(file)")
+            #expect(result.status == 0, "\(result.errors)")
+            let stream = try await Tool.check(
+                "ffprobe",
+                ["-v", "error", "-count_frames", "-of", "csv=p=0", "-show_entries"]
+                    + ["stream=codec_name,width,height,nb_read_frames", file])
+            #expect(stream.contains("rawvideo,320,240,5"), "\(stream)")
+        }
+    }
+
+    @Test func aSinkThatCannotStartSaysWhy() async throws {
+        try await withTemporaryDirectory { directory in
+            let result = try await PluginDirectory(directory).launch(
+                "videotestsrc num-buffers=1 ! y4mwriter location=\(directory.file("no/file"))")
+            #expect(result.status != 0)
+            #expect(result.errors.contains("No such file or directory"), "\(result.errors)")
+        }
+    }
+
     /// With a `tee`, the buffers are shared: the filters copy them.
     @Test(arguments: ["", "tee name=NAME NAME. ! queue ! fakesink NAME. ! queue !"])
     func elementsAreFreed(tee: String) async throws {
         try await withTemporaryDirectory { directory in
             let result = try await PluginDirectory(directory).launch(
                 "videotestsrc num-buffers=5 ! video/x-raw,format=I420 ! \(tee.replacing("NAME", with: "v")) blur ! fakesink "
+                    + "ball num-buffers=3 ! fakesink "
                     + "audiotestsrc num-buffers=5 ! \(tee.replacing("NAME", with: "a")) gain decibels=3 ! fakesink",
                 environment: [
                     "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
