@@ -168,6 +168,9 @@ let package = Package(
         .target(
             name: "BridgeCommands",
             dependencies: ["MediaBasics", "MediaBridge", argumentParser, unixSignals],
+            resources: ["element", "filter", "program", "sink", "sound", "source"].map {
+                .embedInCode("Packages/Templates/\($0).txt")
+            },
             swiftSettings: settings),
         // The command.
         .executableTarget(

@@ -34,7 +34,7 @@ extension CommandConfiguration {
             subcommands: [
                 RunCommand.self, RecordCommand.self, CtlCommand.self, RepairCommand.self,
                 ListCommand.self, InspectCommand.self, ClipCommand.self, SnapshotCommand.self,
-                DoctorCommand.self,
+                DoctorCommand.self, NewCommand.self,
             ] + network)
     }
 }

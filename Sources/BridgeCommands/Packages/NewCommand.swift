@@ -1,0 +1,139 @@
+internal import ArgumentParser
+internal import FoundationEssentials
+internal import MediaBridge
+
+struct NewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Write a Swift package with an element of GStreamer, or with a program.",
+        discussion: """
+            The package has a class, a test of it and a Makefile. "make" in it builds libgst<name>.so, in which \
+            gst-launch-1.0 and gst-inspect-1.0 find the element <name>.
+
+            Examples:
+              gst-bridge new brighten && make -C brighten run
+              gst-bridge new --source ball
+            """)
+
+    @Flag(help: "What to write.")
+    var kind = Kind.filter
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The folder of MediaBridge's sources, on which the package depends. Default: the one that this program \
+            was built in, or a folder MediaBridge beside the new one.
+            """,
+            valueName: "path"), completion: .directory)
+    var sources: String?
+
+    @Argument(
+        help: """
+            The name of the element, of its package and of the new folder: lower-case letters and digits.
+            """)
+    var name: String
+
+    enum Kind: String, EnumerableFlag {
+        case filter, source, sink, sound, program
+
+        static func help(for kind: Kind) -> ArgumentHelp? {
+            switch kind {
+            case .filter: "A filter of video. The default."
+            case .source: "A source of video."
+            case .sink: "A sink of video."
+            case .sound: "A filter of sound."
+            case .program: "A program that records a capture through a filter."
+            }
+        }
+
+        /// The files of the package, in one text.
+        fileprivate var template: String {
+            let element = String(decoding: PackageResources.element_txt, as: UTF8.self)
+            return switch self {
+            case .filter: element + String(decoding: PackageResources.filter_txt, as: UTF8.self)
+            case .source: element + String(decoding: PackageResources.source_txt, as: UTF8.self)
+            case .sink: element + String(decoding: PackageResources.sink_txt, as: UTF8.self)
+            case .sound: element + String(decoding: PackageResources.sound_txt, as: UTF8.self)
+            case .program: String(decoding: PackageResources.program_txt, as: UTF8.self)
+            }
+        }
+
+        /// The rest of the line that shows an element, with its name in place of `%NAME%`.
+        fileprivate var line: String {
+            switch self {
+            case .filter, .program: "videotestsrc ! %NAME% ! videoconvert ! autovideosink"
+            case .source: "%NAME% ! videoconvert ! autovideosink"
+            case .sink: "videotestsrc num-buffers=90 ! %NAME%"
+            case .sound: "audiotestsrc ! audioconvert ! %NAME% ! audioconvert ! autoaudiosink"
+            }
+        }
+    }
+
+    func validate() throws {
+        guard name.wholeMatch(of: /[a-z][a-z0-9]*/) != nil else {
+            throw ValidationError(
+                "The name must consist of lower-case letters and digits, and begin with a letter: \(name)"
+            )
+        }
+    }
+
+    func run() async throws {
+        let folder = URL(filePath: name, directoryHint: .isDirectory)
+        guard !FileManager.default.fileExists(atPath: folder.path(percentEncoded: false)) else {
+            throw PipelineError(
+                .alreadyExists, message: "\(name) exists already. Try: another name, or remove it")
+        }
+        try GStreamer.initialize()
+        if kind != .program, let plugin = try ElementFactory.find(name)?.plugin {
+            throw PipelineError(
+                .badValue,
+                message: "the plugin \(plugin) has an element \(name) already. Try: another name")
+        }
+        let bridge = try folderOfMediaBridge()
+        var path = bridge.path(percentEncoded: false)
+        if path.hasSuffix("/") { path.removeLast() }
+        let text = kind.template.replacing("%LINE%", with: kind.line)
+            .replacing("%CLASS%", with: name.prefix(1).uppercased() + name.dropFirst())
+            .replacing("%PATH%", with: path)
+            .replacing("%PACKAGE%", with: bridge.lastPathComponent)
+            .replacing("%NAME%", with: name)
+        for file in text.split(separator: "--- ", omittingEmptySubsequences: true) {
+            let parts = file.split(separator: "\n", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            let path = folder.appending(path: parts[0])
+            try FileManager.default.createDirectory(
+                at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(parts[1].utf8).write(to: path)
+        }
+        print("\(name)/README.md says how to build and show it: make -C \(name) run")
+    }
+
+    /// Returns the folder with MediaBridge's `Package.swift`.
+    private func folderOfMediaBridge() throws -> URL {
+        let candidates: [URL]
+        if let sources {
+            candidates = [URL(filePath: sources)]
+        } else {
+            // .build/release/gst-bridge, by way of a link to .build/x86_64-unknown-linux-gnu/release.
+            let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+            candidates =
+                sequence(first: program) {
+                    $0.pathComponents.count > 2 ? $0.deletingLastPathComponent() : nil
+                }
+                .map { $0 } + [URL(filePath: "MediaBridge")]
+        }
+        for folder in candidates {
+            let manifest = folder.appending(path: "Package.swift")
+            if let text = try? String(contentsOf: manifest, encoding: .utf8),
+                text.contains("\"MediaBridgeElements\"")
+            {
+                return folder.resolvingSymlinksInPath()
+            }
+        }
+        throw PipelineError(
+            .badValue,
+            message:
+                "cannot find MediaBridge's sources\(sources.map { " in \($0)" } ?? ""). Try: --sources <path of a clone>"
+        )
+    }
+}
