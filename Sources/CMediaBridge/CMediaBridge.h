@@ -224,8 +224,8 @@ static inline gboolean mb_is_a(gconstpointer instance, GType type) {
 }
 
 // Reason: macro (G_PARAM_SPEC_VALUE_TYPE and the class casts behind g_object_class_find_property).
-static inline gboolean mb_has_property(gpointer object, const gchar *name) {
-    return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name) != NULL;
+static inline GParamSpec *mb_property(gpointer object, const gchar *name) {
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(object), name);
 }
 
 // Reason: macros (G_OBJECT_GET_CLASS, G_TYPE_STRING). The caller frees the list but not its elements.
@@ -234,12 +234,15 @@ static inline GParamSpec **mb_properties(gpointer object, guint *count) {
 }
 static inline gboolean mb_spec_is_writable(GParamSpec *spec) { return (spec->flags & G_PARAM_WRITABLE) != 0; }
 static inline gboolean mb_spec_is_readable(GParamSpec *spec) { return (spec->flags & G_PARAM_READABLE) != 0; }
-static inline gboolean mb_spec_is_changeable(GParamSpec *spec) { return (spec->flags & GST_PARAM_MUTABLE_PLAYING) != 0; }
+static inline gboolean mb_spec_is_construct_only(GParamSpec *spec) { return (spec->flags & G_PARAM_CONSTRUCT_ONLY) != 0; }
+// The highest state in which the property may change; VOID_PENDING if the element does not declare one.
+static inline GstState mb_spec_mutability(GParamSpec *spec) {
+    if (spec->flags & GST_PARAM_MUTABLE_PLAYING) return GST_STATE_PLAYING;
+    if (spec->flags & GST_PARAM_MUTABLE_PAUSED) return GST_STATE_PAUSED;
+    return spec->flags & GST_PARAM_MUTABLE_READY ? GST_STATE_READY : GST_STATE_VOID_PENDING;
+}
 static inline gboolean mb_spec_is_string(GParamSpec *spec) { return spec->value_type == G_TYPE_STRING; }
 static inline gboolean mb_spec_is_element(GParamSpec *spec) { return g_type_is_a(spec->value_type, GST_TYPE_ELEMENT); }
-static inline const gchar *mb_spec_default_string(GParamSpec *spec) {
-    return spec->value_type == G_TYPE_STRING ? g_value_get_string(g_param_spec_get_default_value(spec)) : NULL;
-}
 
 // Reason: macros (G_IS_PARAM_SPEC_…, G_PARAM_SPEC_…). Returns the nicks of the values, to be freed with
 // g_strfreev; NULL if the property is not an enumeration or flags.
@@ -268,11 +271,18 @@ static inline gchar *mb_spec_range(GParamSpec *spec) {
         return g_strdup_printf("whole numbers from %d to %d", G_PARAM_SPEC_INT(spec)->minimum, G_PARAM_SPEC_INT(spec)->maximum);
     if (G_IS_PARAM_SPEC_UINT(spec))
         return g_strdup_printf("whole numbers from %u to %u", G_PARAM_SPEC_UINT(spec)->minimum, G_PARAM_SPEC_UINT(spec)->maximum);
-    if (G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_UINT64(spec)) return g_strdup("whole numbers");
+    if (G_IS_PARAM_SPEC_INT64(spec))
+        return g_strdup_printf("whole numbers from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, G_PARAM_SPEC_INT64(spec)->minimum, G_PARAM_SPEC_INT64(spec)->maximum);
+    if (G_IS_PARAM_SPEC_UINT64(spec))
+        return g_strdup_printf("whole numbers from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, G_PARAM_SPEC_UINT64(spec)->minimum, G_PARAM_SPEC_UINT64(spec)->maximum);
     if (G_IS_PARAM_SPEC_DOUBLE(spec))
         return g_strdup_printf("numbers from %g to %g", G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
     if (G_IS_PARAM_SPEC_FLOAT(spec))
         return g_strdup_printf("numbers from %g to %g", (double)G_PARAM_SPEC_FLOAT(spec)->minimum, (double)G_PARAM_SPEC_FLOAT(spec)->maximum);
+    if (GST_IS_PARAM_SPEC_FRACTION(spec)) {
+        GstParamSpecFraction *fraction = GST_PARAM_SPEC_FRACTION(spec);
+        return g_strdup_printf("fractions from %d/%d to %d/%d", fraction->min_num, fraction->min_den, fraction->max_num, fraction->max_den);
+    }
     return NULL;
 }
 
@@ -317,10 +327,9 @@ static inline gchar *mb_get_string(gpointer object, const gchar *name) { gchar *
 static inline GstStructure *mb_get_structure(gpointer object, const gchar *name) { GstStructure *v = NULL; g_object_get(object, name, &v, NULL); return v; }
 
 // Reason: macros (G_VALUE_HOLDS and its kin). Returns the text that gst-launch-1.0 -v prints for a value, to be
-// freed.
+// freed; NULL for a value without text.
 static inline gchar *mb_value_text(const GValue *value) {
     gchar *text = NULL;
-    if (!value) return g_strdup("(no value)");
     if (G_VALUE_HOLDS_STRING(value)) text = g_value_dup_string(value);
     else if (G_VALUE_HOLDS(value, GST_TYPE_CAPS)) {
         const GstCaps *caps = gst_value_get_caps(value);
@@ -332,7 +341,7 @@ static inline gchar *mb_value_text(const GValue *value) {
         const GstStructure *structure = gst_value_get_structure(value);
         if (structure) text = gst_structure_to_string(structure);
     } else text = gst_value_serialize(value);
-    return text ? text : g_strdup("(NULL)");
+    return text;
 }
 
 // Reason: as above. Returns the text that gst-launch-1.0 -t prints for a tag's value, to be freed; for a

@@ -317,7 +317,8 @@ package struct EncoderBitRate: Sendable {
                 ?? false
         }
         guard let spec, let name = g_param_spec_get_name(spec),
-            mb_spec_is_changeable(spec) != 0 || Self.changeable.contains(element.factoryName)
+            mb_spec_mutability(spec) == GST_STATE_PLAYING
+                || Self.changeable.contains(element.factoryName)
         else { return nil }
         // Only the property's description names the unit.
         let text = g_param_spec_get_blurb(spec).map { String(cString: $0).lowercased() } ?? ""

@@ -40,7 +40,7 @@ public final class Element: @unchecked Sendable {
     }
 
     /// Returns whether the element has a property of that name.
-    package func hasProperty(_ name: String) -> Bool { mb_has_property(pointer, name) != 0 }
+    package func hasProperty(_ name: String) -> Bool { mb_property(pointer, name) != nil }
 
     /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
     /// property.
@@ -162,32 +162,7 @@ extension PipelineError {
 
 // MARK: Properties
 
-/// A string property of an element, which may name a resource outside of the pipeline.
-package struct ElementProperty: Sendable {
-    /// The property's name, as gst-inspect-1.0 lists it.
-    package let name: String
-    /// The current value; `nil` if it is unset or cannot be read.
-    package let text: String?
-    /// The value that the property has if it is never set; `nil` if there is none.
-    package let defaultText: String?
-    /// False for a write-only property.
-    package let isReadable: Bool
-}
-
 extension Element {
-    /// All writable string properties except `name`.
-    package var textProperties: [ElementProperty] {
-        specs.compactMap { spec in
-            guard mb_spec_is_string(spec) != 0, mb_spec_is_writable(spec) != 0,
-                let name = g_param_spec_get_name(spec).map({ String(cString: $0) }), name != "name"
-            else { return nil }
-            return ElementProperty(
-                name: name, text: string(name),
-                defaultText: mb_spec_default_string(spec).map { String(cString: $0) },
-                isReadable: mb_spec_is_readable(spec) != 0)
-        }
-    }
-
     /// Elements that are values of properties, for example the muxer that a sink is to use.
     package var propertyElements: [Element] {
         specs.compactMap { spec in

@@ -17,7 +17,7 @@ package final class Pad: @unchecked Sendable {
 
     /// Sets a property from text, as gst-launch does. Does nothing if the pad has no such property.
     package func set(_ property: String, _ value: String) {
-        guard mb_has_property(pointer, property) != 0 else { return }
+        guard mb_property(pointer, property) != nil else { return }
         gst_util_set_object_arg(pointer.cast(), property, value)
     }
 

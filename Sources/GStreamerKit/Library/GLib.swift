@@ -130,40 +130,47 @@ func strings(adopting list: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?)
 /// Some mistakes in a pipeline string raise no error and set no flag, but only log a CRITICAL;
 /// while a string is parsed, that is treated as an error.
 enum LogCapture {
+    private struct Taken {
+        /// The lowest level to take. Levels are bits; a lower bit is more severe, from G_LOG_LEVEL_ERROR on.
+        let level: GLogLevelFlags
+        var texts: [String] = []
+    }
     private static let active = Atomic<Int>(0)
-    private static let texts = Mutex<[UInt: [String]]>([:])
+    private static let taken = Mutex<[UInt: Taken]>([:])
 
     /// Called once, when GStreamer starts.
     static func install() {
         _ = mb_log_set_default_handler { domain, level, message, _ in
-            let severe = G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue
-            if level.rawValue & severe != 0, let message, LogCapture.take(String(cString: message))
-            {
-                return
-            }
+            if let message, LogCapture.take(String(cString: message), level) { return }
             g_log_default_handler(domain, level, message, nil)
         }
     }
 
-    private static func take(_ text: String) -> Bool {
+    private static func take(_ text: String, _ level: GLogLevelFlags) -> Bool {
         guard active.load(ordering: .acquiring) > 0 else { return false }
         let thread = UInt(pthread_self())
-        return texts.withLock { texts in
-            guard texts[thread] != nil else { return false }
-            texts[thread]?.append(text)
+        return taken.withLock { taken in
+            guard let lowest = taken[thread]?.level.rawValue,
+                level.rawValue & (lowest << 1 - G_LOG_LEVEL_ERROR.rawValue) != 0
+            else { return false }
+            taken[thread]?.texts.append(text)
             return true
         }
     }
 
-    /// Runs `body` and returns its result, with the CRITICALs that it logged on this thread.
-    static func during<R>(_ body: () -> R) -> (R, [String]) {
+    /// Runs `body` and returns its result, with what it logged on this thread.
+    ///
+    /// - Parameter level: The lowest level to capture.
+    static func during<R>(
+        atLeast level: GLogLevelFlags = G_LOG_LEVEL_CRITICAL, _ body: () -> R
+    ) -> (R, [String]) {
         let thread = UInt(pthread_self())
         active.add(1, ordering: .releasing)
-        texts.withLock { $0[thread] = [] }
+        taken.withLock { $0[thread] = Taken(level: level) }
         let result = body()
-        let critical = texts.withLock { $0.removeValue(forKey: thread) } ?? []
+        let texts = taken.withLock { $0.removeValue(forKey: thread)?.texts } ?? []
         active.subtract(1, ordering: .releasing)
-        return (result, critical)
+        return (result, texts)
     }
 }
 

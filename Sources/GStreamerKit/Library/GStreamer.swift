@@ -148,7 +148,7 @@ package final class ControlQueue: Sendable {
     private let isStuck = Atomic<Bool>(false)
     private static let deadlineWhileStuck = Duration.milliseconds(500)
 
-    init(label: String) { queue = SerialQueue(label: label) }
+    package init(label: String) { queue = SerialQueue(label: label) }
 
     /// Runs `body` on the queue and suspends until it is done.
     ///

@@ -45,7 +45,8 @@ package struct PropertyChange: Hashable, Sendable, CustomStringConvertible {
         gst_message_parse_property_notify(message, &object, &name, &value)
         path = object.map { Element.path(of: $0) } ?? ""
         self.name = name.map { String(cString: $0) } ?? ""
-        self.value = String(adopting: mb_value_text(value)) ?? ""
+        self.value =
+            value == nil ? "(no value)" : String(adopting: mb_value_text(value)) ?? "(NULL)"
     }
 }
 

@@ -12,27 +12,12 @@ struct ParseAdvice {
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
         let quoted = parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
         guard quoted.count >= 2 else { return nil }
-        if code == .noSuchProperty { return property(quoted[0], of: quoted[1]) }
-        if code == .badValue {
-            return value(quoted.count > 2 ? quoted[2] : "", of: quoted[0], quoted[1])
+        guard code == .noSuchProperty || code == .badValue, let element = make(quoted[1]) else {
+            return nil
         }
-        return nil
-    }
-
-    private func property(_ name: String, of factory: String) -> String? {
-        guard let element = make(factory) else { return nil }
-        let all = element.settableProperties.map(\.name)
-        let list = "gst-inspect-1.0 \(factory) lists its properties"
-        return Spelling.nearest(to: name, among: all).map { "\($0)=…; \(list)" } ?? list
-    }
-
-    private func value(_ value: String, of property: String, _ factory: String) -> String? {
-        guard let element = make(factory),
-            let found = element.settableProperties.first(where: { $0.name == property }),
-            let values = found.values
-        else { return nil }
-        let nearest = Spelling.nearest(to: value, among: found.nicks).map { "\(property)=\($0); " }
-        return "\(nearest ?? "")\(property) accepts \(values)"
+        if code == .noSuchProperty { return element.adviceForProperty(quoted[0]) }
+        return element.settableProperties.first { $0.name == quoted[0] }?
+            .advice(for: quoted.count > 2 ? quoted[2] : "")
     }
 
     /// Makes an element; the parser of the string has just made one of this factory, too.
@@ -78,30 +63,6 @@ struct ParseAdvice {
         if let quoted = text.valueWithSpace(before: name) { return quoted }
         if let meant = Spelling.nearest(to: name, among: text.elementNames) { return "\(meant)." }
         return "put name=\(name) after the element that it refers to"
-    }
-}
-
-/// A property that can be set from a string, and its permitted values.
-struct SettableProperty {
-    let name: String
-    /// Value names, if it is an enumeration or a flags type; otherwise empty.
-    let nicks: [String]
-    /// A readable list or range of the permitted values; `nil` if it is not restricted.
-    let values: String?
-}
-
-extension Element {
-    var settableProperties: [SettableProperty] {
-        specs.compactMap { spec in
-            guard mb_spec_is_writable(spec) != 0, let name = g_param_spec_get_name(spec) else {
-                return nil
-            }
-            let nicks = strings(adopting: mb_spec_nicks(spec))
-            let range = String(adopting: mb_spec_range(spec))
-            return SettableProperty(
-                name: String(cString: name), nicks: nicks,
-                values: nicks.isEmpty ? range : nicks.joined(separator: ", "))
-        }
     }
 }
 
