@@ -125,7 +125,8 @@ struct MissingPlugin: Sendable {
             return "\(meant) (apt install \(package))"
         }
         return kind == .element
-            ? "check the spelling: no known package of Debian 12 has an element \"\(name)\""
+            ? "check the spelling: no known package of Debian 12 has an element \"\(name)\"; "
+                + "for a plugin of your own, GST_PLUGIN_PATH with its directory"
             : "no known Debian package of GStreamer handles \(name)"
     }
 }
@@ -133,11 +134,11 @@ struct MissingPlugin: Sendable {
 // MARK: Spelling
 
 /// Suggestions for misspelt names.
-enum Spelling {
+package enum Spelling {
     /// Returns the element of `words` that is nearest to `word`, or `nil` if none is near enough:
     /// one letter, or up to a third of the letters of `word`, may be wrong, missing, added, or
     /// swapped with a neighbour.
-    static func nearest(to word: String, among words: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among words: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased().unicodeScalars)
         let limit = max(1, letters.count / 3)
         var best: (word: String, distance: Int)?

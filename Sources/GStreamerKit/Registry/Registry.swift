@@ -38,10 +38,11 @@ package struct ElementFactory: Hashable, Sendable {
 
     /// Names of all installed elements, in no particular order.
     static var names: [String] {
-        guard
-            let list = gst_registry_get_feature_list(
-                gst_registry_get(), gst_element_factory_get_type())
-        else { return [] }
+        names(of: gst_registry_get_feature_list(gst_registry_get(), gst_element_factory_get_type()))
+    }
+
+    /// Returns the names of the features in a list, and frees it.
+    static func names(of list: UnsafeMutablePointer<GList>?) -> [String] {
         defer { gst_plugin_feature_list_free(list) }
         return items(of: list).compactMap {
             String(adopting: gst_object_get_name($0.assumingMemoryBound(to: GstObject.self)))

@@ -129,6 +129,10 @@ public struct BridgePlan: Sendable {
         }
     }
 
+    /// Directories with plugins of GStreamer (`libgst*.so`), which the bridge loads first. Refused with
+    /// ``untrusted``. Default: none.
+    public var plugins: [String] = []
+
     /// Creates a plan without recordings, processors and limits.
     public init(captures: [Named], outputs: [Named] = []) {
         self.captures = captures
@@ -170,6 +174,16 @@ extension BridgePlan {
             streamProcessors[stream, default: []].append(filter)
         } else {
             processors.append(filter)
+        }
+    }
+
+    func loadPlugins() throws(PipelineError) {
+        for directory in plugins {
+            guard untrusted == nil else {
+                throw PipelineError(
+                    .refused, message: "an untrusted pipeline cannot load plugins: \(directory)")
+            }
+            try GStreamer.loadPlugins(in: directory)
         }
     }
 

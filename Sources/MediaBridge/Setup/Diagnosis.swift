@@ -33,14 +33,24 @@ package struct Diagnosis: Sendable {
     /// Checks the machine and the given pipeline files. May take a second; call it in the control
     /// zone.
     ///
-    /// - Parameter files: Paths of pipeline files.
-    package init(files: [String] = []) {
+    /// - Parameters:
+    ///   - files: Paths of pipeline files.
+    ///   - plugins: Directories with plugins, which are loaded first.
+    package init(files: [String] = [], plugins: [String] = []) {
         do throws(PipelineError) {
             try GStreamer.initialize()
             note("GStreamer", .ok, GStreamer.version)
         } catch {
             note("GStreamer", .broken, error.message, error.advice)
             return
+        }
+        for directory in plugins {
+            do throws(PipelineError) {
+                let names = try GStreamer.loadPlugins(in: directory)
+                note("plugins in \(directory)", .ok, names.joined(separator: ", "))
+            } catch {
+                note("plugins in \(directory)", .broken, error.message, error.advice)
+            }
         }
         for (purpose, element) in Self.elements { look(for: element, purpose) }
         let janus = Self.path(of: "janus")
