@@ -325,6 +325,7 @@ let package = Package(
             name: "ElementTests",
             dependencies: [
                 "MediaBridge", "MediaBridgeElements", "TestSupport", "element-examples",
+                "gst-bridge", "gst-bridge-network",
             ],
             path: "Tests/Media/ElementTests", swiftSettings: settings),
         // The command, run as users run it: exit status, output and files.

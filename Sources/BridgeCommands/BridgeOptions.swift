@@ -1,6 +1,4 @@
 internal import ArgumentParser
-internal import Glibc
-internal import MediaBasics
 package import MediaBridge
 
 /// The options of all commands that run a bridge.
@@ -97,6 +95,18 @@ struct BridgeOptions: ParsableArguments {
         completion: .directory)
     var untrusted: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Take the requests of 'gst-bridge ctl' from this Unix socket (e.g. /run/cam.sock), which only this user can \
+            open.
+            """,
+            valueName: "path"),
+        completion: .file())
+    var control: String?
+
+    @OptionGroup var plugins: PluginOptions
+
     func validate() throws {
         if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more") }
         let names = captures.map { NamedArgument.split($0).name }
@@ -104,6 +114,9 @@ struct BridgeOptions: ParsableArguments {
             throw ValidationError(
                 "Give each --capture a different name: --capture video=STRING --capture audio=STRING"
             )
+        }
+        if untrusted != nil, control != nil || !plugins.directories.isEmpty {
+            throw ValidationError("--control and --plugins cannot be combined with --untrusted")
         }
         for setting in settings where !setting.dropFirst().contains("=") {
             throw ValidationError("--set must be NAME=VALUE, not \"\(setting)\"")
@@ -149,6 +162,7 @@ struct BridgeOptions: ParsableArguments {
         }
         for text in outputs { plan.outputs.append(OutputArgument.parse(text, among: plan.outputs)) }
         try setQueues(of: &plan)
+        plan.plugins += plugins.directories
         plan.untrusted = policy
         if let address = plan.addresses.first, policy != nil {
             throw PipelineError(
@@ -209,14 +223,16 @@ struct BridgeOptions: ParsableArguments {
     ///   - defaultCapture: Returns the capture if neither the file nor an option has one.
     ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
     ///     directory.
-    ///   - onStart: Called with the bridge before it runs.
+    ///   - onStart: Called with the bridge and its control before it runs.
     func run(
         file: String?, requests: RecordingRequests? = nil,
         defaultCapture: () throws -> String = DefaultCapture.announced,
         _ complete: (inout BridgePlan) throws -> Void = { _ in },
-        onStart: (Bridge) -> Void = { _ in }
+        onStart: (Bridge, BridgeControl) -> Void = { _, _ in }
     ) async throws {
         let bridge: Bridge
+        var socket: ControlSocket?
+        defer { socket?.close() }
         do {
             let confinement = untrusted.map { Confinement(directory: $0, file: file) }
             var plan = try plan(file: file, under: confinement?.enter())
@@ -236,6 +252,7 @@ struct BridgeOptions: ParsableArguments {
                     || !plan.streamProcessors.isEmpty
                 try await NetworkProgram.connector?(&plan, decodesCaptures)
             }
+            socket = try control.map { try ControlSocket($0) }
             bridge = try Bridge(plan)
         } catch {
             // Scripts rely on a report even after a failure.
@@ -268,7 +285,9 @@ struct BridgeOptions: ParsableArguments {
         }
         if verbose { bridge.onPropertyChange { details.show("\($0)") } }
         if tags { bridge.onTags { details.show("\($0)") } }
-        onStart(bridge)
+        let control = BridgeControl(bridge)
+        socket?.serve { await control.answer($0) }
+        onStart(bridge, control)
         let result = await Interruption.during {
             bridge.stop()
         } _: {
@@ -277,6 +296,7 @@ struct BridgeOptions: ParsableArguments {
             await progress.end()
             return result
         }
+        socket?.close()
         let saved = await requests?.end()
         await details.end()
         report.print(result, recorders: bridge.recorders, replays: saved?.files)
@@ -287,106 +307,11 @@ struct BridgeOptions: ParsableArguments {
     }
 }
 
-/// The steps of `--untrusted DIR` before any string is parsed.
-struct Confinement {
-    let directory: String
-    /// The pipeline file, which is read inside the sandbox.
-    let file: String?
-
-    /// Restarts the program inside the kernel's sandbox.
-    ///
-    /// - Returns: What strings may use. It returns only inside the sandbox.
-    /// - Throws: ``PipelineError`` if the kernel does not support it. There is no fallback: a list
-    ///   of permitted elements does not by itself protect against a damaged file that exploits a
-    ///   decoder.
-    func enter() throws(PipelineError) -> UntrustedPolicy {
-        var sandbox = try Sandbox(directory: directory)
-        guard Sandbox.isEntered else {
-            if let file { sandbox.readable.append(file) }
-            try sandbox.enterAndRestart(arguments: Array(CommandLine.arguments.dropFirst()))
-        }
-        return try UntrustedPolicy(directory: sandbox.directory)
-    }
-
-    /// Makes the sandbox directory the base of relative paths. Call it after reading the pipeline
-    /// file, whose path may be relative to the previous directory.
-    func moveInside() throws(PipelineError) {
-        guard chdir(directory) == 0 else {
-            throw PipelineError(.notFound, message: "\(directory): \(systemErrorText())")
-        }
-    }
-}
-
 extension DefaultCapture {
     /// Finds the default capture, and prints what it captures.
     package static func announced() throws(PipelineError) -> String {
         let found = try find()
         Terminal.log("capturing the \(found.about)")
         return found.text
-    }
-}
-
-// MARK: Arguments
-
-/// A duration: `10s`, `500ms`, `2m`, `1h`; a number without a unit is in seconds.
-package struct DurationArgument: ExpressibleByArgument {
-    package let value: Duration
-
-    package init?(argument: String) {
-        guard let value = Duration(text: argument) else { return nil }
-        self.value = value
-    }
-}
-
-/// The limit of a queue, of one output or of all: `3s`, `file=20MB`.
-struct QueueArgument: ExpressibleByArgument {
-    let output: String?
-    let limit: QueueLimit
-
-    init?(argument: String) {
-        let (name, text) = NamedArgument.split(argument)
-        guard let limit = QueueLimit(text) else { return nil }
-        (output, self.limit) = (name, limit)
-    }
-}
-
-/// Splits `[NAME=]STRING`.
-package enum NamedArgument {
-    /// A name is a word before the first equals sign, with nothing else before it: `file=filesink
-    /// location=a` has one, `filesink location=a` has none.
-    package static func split(_ text: String) -> (name: String?, text: String) {
-        guard let equals = text.firstIndex(of: "="), let first = text.first, first.isLetter else {
-            return (nil, text)
-        }
-        // A question mark at its end makes a stream optional.
-        let word = text[..<equals]
-        guard
-            (word.last == "?" ? word.dropLast() : word)
-                .allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
-        else { return (nil, text) }
-        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
-    }
-}
-
-/// Parses `--output [NAME=]STRING`.
-package enum OutputArgument {
-    /// Returns the output with its name, or the next default name.
-    package static func parse(_ text: String, among others: [BridgePlan.Named]) -> BridgePlan.Named
-    {
-        let (name, text) = NamedArgument.split(text)
-        if let name { return BridgePlan.Named(name: name, text: text) }
-        var index = 0
-        while others.contains(where: { $0.name == BridgePlan.outputName(index) }) { index += 1 }
-        return BridgePlan.Named(name: BridgePlan.outputName(index), text: text)
-    }
-}
-
-/// A number with an optional decimal unit: `800k`, `4M`, `2G`.
-package struct SizeArgument: ExpressibleByArgument {
-    package let value: Int
-
-    package init?(argument: String) {
-        guard let value = Int(size: argument) else { return nil }
-        self.value = value
     }
 }

@@ -12,6 +12,7 @@ struct DoctorCommand: ParsableCommand {
             Examples:
               gst-bridge doctor
               gst-bridge doctor pipelines/*.yaml
+              gst-bridge doctor --plugins .build/release
             """)
 
     @Argument(
@@ -19,11 +20,13 @@ struct DoctorCommand: ParsableCommand {
         completion: .file(extensions: ["yaml", "yml"]))
     var files: [String] = []
 
+    @OptionGroup var plugins: PluginOptions
+
     @Flag(help: "Print one JSON object on standard output. Default: one line per check.")
     var json = false
 
     func run() throws {
-        let diagnosis = Diagnosis(files: files)
+        let diagnosis = Diagnosis(files: files, plugins: plugins.directories)
         if json {
             let json = JSON(ok: diagnosis.isHealthy, checks: diagnosis.findings)
             print(try JSONLine.text(of: json))

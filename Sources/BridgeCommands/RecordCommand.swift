@@ -31,7 +31,8 @@ struct RecordCommand: AsyncParsableCommand {
             marks the moment: a chapter of an .mkv, .webm or .mp4. With --untrusted <dir>, the recording must be in <dir>.
 
             The terminal and the socket of --control take these requests, one a line: start, stop, split, \
-            pause, resume, mark [<name>], replay [<duration>], status. 'gst-bridge ctl' sends one.
+            pause, resume, mark [<name>], replay [<duration>], status, and set, get and properties, which \
+            'gst-bridge ctl --help' describes. 'gst-bridge ctl' sends one.
 
             Examples:
               gst-bridge record out.mkv
@@ -171,13 +172,6 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "duration"))
     var replay: DurationArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "Take requests from this Unix socket (e.g. /run/cam.sock), of which only the user has the use.",
-            valueName: "path"),
-        completion: .file())
-    var control: String?
-
     @Flag(help: "Record nothing until the request 'start'.")
     var idle = false
 
@@ -249,11 +243,8 @@ struct RecordCommand: AsyncParsableCommand {
                 "--keep, --keep-size, --keep-age and --keep-free require --segment or "
                     + "--segment-size")
         }
-        if idle, control == nil, isatty(STDIN_FILENO) == 0 {
+        if idle, options.control == nil, isatty(STDIN_FILENO) == 0 {
             throw ValidationError("--idle requires --control, which takes the request 'start'")
-        }
-        if control != nil, options.untrusted != nil {
-            throw ValidationError("--control cannot be combined with --untrusted")
         }
         if align, segment == nil { throw ValidationError("--align requires --segment") }
         if utc, !align, !isDated {
@@ -298,10 +289,9 @@ struct RecordCommand: AsyncParsableCommand {
             }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
             plan.recordings[0].startsWithBridge = replay == nil && !idle
-            if let control { try requests.listen(at: control) }
-        } onStart: { bridge in
+        } onStart: { bridge, control in
             guard let recorder = bridge.recorders.first else { return }
-            requests.begin(recorder, isIdle: replay != nil || idle)
+            requests.begin(control, isIdle: replay != nil || idle)
             let events = recorder.events
             Task { for await event in events { RecordingNews.notify(event) } }
         }
@@ -345,81 +335,4 @@ struct RecordCommand: AsyncParsableCommand {
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }
-}
-
-/// The argument for a container that can be written without seeking.
-enum StreamedContainer: String, ExpressibleByArgument, CaseIterable {
-    case mkv, ts
-}
-
-/// The argument for the size of pictures: `1280x720`.
-struct PictureSize: ExpressibleByArgument, Sendable {
-    let size: VideoSize
-
-    init?(argument: String) {
-        guard let (width, height) = argument.dimensions else { return nil }
-        size = VideoSize(width: width, height: height)
-        guard size.isValid else { return nil }
-    }
-}
-
-extension String {
-    /// The numbers around the `x` of a text such as `1280x720`; `nil` for any other.
-    var dimensions: (Int, Int)? {
-        let numbers = lowercased().split(separator: "x", omittingEmptySubsequences: false)
-            .map { Int($0) }
-        guard numbers.count == 2, let first = numbers[0], let second = numbers[1] else {
-            return nil
-        }
-        return (first, second)
-    }
-}
-
-/// The argument for a codec: a codec, `copy`, `auto` or `none`.
-enum Choice<Codec: RecordedCodec>: ExpressibleByArgument, Sendable {
-    case automatic
-    case none
-    case copy
-    case codec(Codec)
-
-    /// What a shell completes.
-    static var values: [String] { Codec.recorded.map(\.rawValue) + ["copy", "none"] }
-
-    init?(argument: String) {
-        switch argument.lowercased() {
-        case "none": self = .none
-        case "auto": self = .automatic
-        case "copy": self = .copy
-        case let name:
-            guard let codec = Codec.recorded.first(where: { $0.rawValue == name }) else {
-                return nil
-            }
-            self = .codec(codec)
-        }
-    }
-
-    var isEncoded: Bool {
-        switch self {
-        case .none, .copy: false
-        case .automatic, .codec: true
-        }
-    }
-}
-
-/// A codec with which a recording can be encoded.
-protocol RecordedCodec: RawRepresentable<String>, Sendable {
-    /// The codecs of Matroska, which takes all of them.
-    static var recorded: [Self] { get }
-}
-
-extension RecordedCodec {
-    static var names: String { recorded.map(\.rawValue).joined(separator: ", ") }
-}
-
-extension VideoCodec: RecordedCodec {
-    static var recorded: [VideoCodec] { RecordingContainer.mkv.videoCodecs }
-}
-
-extension AudioCodec: RecordedCodec {
-    static var recorded: [AudioCodec] { RecordingContainer.mkv.audioCodecs }
 }

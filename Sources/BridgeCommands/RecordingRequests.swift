@@ -4,8 +4,7 @@ internal import MediaBridge
 internal import Synchronization
 internal import UnixSignals
 
-/// Passes the requests of signals, of lines in a terminal, and of a socket's clients to a recorder
-/// while a bridge runs: SIGUSR1 is `replay`, SIGUSR2 is `mark`. An empty line is one of the two.
+/// Passes the requests of signals and of lines in a terminal to the recorder of a bridge while it runs: SIGUSR1 is `replay`, SIGUSR2 is `mark`. An empty line is one of the two.
 final class RecordingRequests: Sendable {
     /// The replays, and whether all could be saved.
     struct Outcome {
@@ -18,7 +17,6 @@ final class RecordingRequests: Sendable {
     private let request: AsyncStream<String>.Continuation
     private let signals: Task<Void, Never>
     private let work = Mutex<Task<Outcome, Never>?>(nil)
-    private let socket = Mutex<ControlSocket?>(nil)
 
     /// Begins to take signals, which would end the process otherwise.
     init(savesReplays: Bool) async {
@@ -28,12 +26,6 @@ final class RecordingRequests: Sendable {
         signals = Task { [request] in
             for await signal in sequence { request.yield(signal == .sigusr1 ? "replay" : "mark") }
         }
-    }
-
-    /// Creates the socket; requests are answered from ``begin(_:isIdle:)`` on.
-    func listen(at path: String) throws(PipelineError) {
-        let new = try ControlSocket(path)
-        socket.withLock { $0 = new }
     }
 
     /// Reads lines for as long as the process lives. In the background a terminal cannot be read,
@@ -46,17 +38,20 @@ final class RecordingRequests: Sendable {
         }
     }
 
-    /// Performs requests, one after the other; a socket's clients do not wait for each other.
-    func begin(_ recorder: Recorder, isIdle: Bool) {
-        let control = RecorderControl(recorder)
+    /// Performs requests, one after the other.
+    func begin(_ bridge: BridgeControl, isIdle: Bool) {
+        guard let control = bridge.recorder else { return }
         if isatty(STDIN_FILENO) != 0 { readLines() }
         if isIdle { Terminal.log("nothing is recorded; \(invitation(control))") }
-        socket.withLock { $0 }?.serve { await control.answer($0) }
         let task = Task { [requests, savesReplays] in
             var outcome = Outcome()
             for await request in requests {
+                let verb = String(request.prefix { $0 != " " })
+                guard verb != "status", BridgeControl.Verb(rawValue: verb) == nil else {
+                    Terminal.log(await bridge.answer(request))
+                    continue
+                }
                 do throws(PipelineError) {
-                    if request == "status" { Terminal.log(await control.answer(request)) }
                     for file in try await control.perform(request) {
                         let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
                         Terminal.log("saved \(file.path): \(seconds) s, \(Text.bytes(file.bytes))")
@@ -81,7 +76,6 @@ final class RecordingRequests: Sendable {
 
     /// Ends, and waits for what is being saved.
     func end() async -> Outcome {
-        socket.withLock { $0.take() }?.close()
         signals.cancel()
         request.finish()
         var outcome = await work.withLock({ $0 })?.value ?? Outcome()

@@ -21,6 +21,7 @@ struct RunCommand: AsyncParsableCommand {
             Examples:
               gst-bridge run --capture "v4l2src ! videoconvert" --output autovideosink
               gst-bridge run pipelines/test-to-file.yaml --duration 10s
+              gst-bridge run --plugins . --capture "v4l2src ! blur radius=3" --output autovideosink
             """)
 
     @Argument(

@@ -31,12 +31,15 @@ public final class Bridge: Sendable {
     let run: BridgeRun
     let limits: BridgeLimits
     let plan: BridgePlan
+    /// Where properties are read and set. An element that blocks must not delay the end of a pipeline.
+    let propertyQueue = ControlQueue(label: "mediabridge.properties")
 
-    /// Parses every string; opens nothing yet.
+    /// Loads the plan's plugins and parses every string; opens nothing yet.
     ///
     /// - Throws: ``PipelineError`` with GStreamer's message.
     public init(_ plan: BridgePlan) throws(PipelineError) {
         let plan = plan.withoutOptionalMarks()
+        try plan.loadPlugins()
         let run = BridgeRun(plan)
         let parts = try plan.captureParts(in: run)
         let branches = parts.flatMap(\.streams)

@@ -15,9 +15,11 @@ struct PluginDirectory {
             withDestinationPath: Tool.built("libgstmediabridge.so"))
     }
 
-    private var environment: [String: String] {
+    var path: String { directory.file("plugins") }
+
+    var environment: [String: String] {
         [
-            "GST_PLUGIN_PATH": directory.file("plugins"),
+            "GST_PLUGIN_PATH": path,
             "GST_REGISTRY": directory.file("registry.bin"),
         ]
     }

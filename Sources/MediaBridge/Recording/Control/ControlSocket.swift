@@ -140,7 +140,7 @@ package final class ControlSocket: Sendable {
         guard try withAddress(path, { connect(client, $0, $1) }) == 0 else {
             throw PipelineError(
                 .notFound, cannot: "connect to \"\(path)\"",
-                advice: "start gst-bridge record with --control \(path)")
+                advice: "start gst-bridge run or record with --control \(path)")
         }
         limit(client, SO_RCVTIMEO, to: .seconds(60).asDefaultDeadline)
         var rest: [UInt8] = []
@@ -149,7 +149,7 @@ package final class ControlSocket: Sendable {
         else {
             throw PipelineError(
                 .streamFailed, message: "\"\(path)\" did not answer",
-                advice: "look whether the recording still runs")
+                advice: "look whether gst-bridge still runs")
         }
         return answer
     }

@@ -19,6 +19,8 @@ public final class RecorderControl: Sendable {
     private enum Verb: String, CaseIterable {
         case start, stop, split, pause, resume, mark, replay, status
     }
+    /// The first words of all requests.
+    package static let verbs = Verb.allCases.map(\.rawValue)
     private struct State {
         var marks = 0
         var replays: [RecorderReport.File] = []
@@ -55,9 +57,9 @@ public final class RecorderControl: Sendable {
         guard let verb = words.first.flatMap({ Verb(rawValue: String($0)) }),
             rest.isEmpty || verb == .mark || verb == .replay
         else {
-            let verbs = Verb.allCases.map(\.rawValue).joined(separator: ", ")
             throw PipelineError(
-                .badValue, message: "unknown request \"\(request)\"", advice: "one of \(verbs)")
+                .badValue, message: "unknown request \"\(request)\"",
+                advice: "one of \(Self.verbs.joined(separator: ", "))")
         }
         switch verb {
         case .start:
