@@ -13,6 +13,7 @@ struct CtlCommand: ParsableCommand {
               set <element>.<property> <value>   Set a property, and print the value that it has then.
               get <element>[.<property>]         Print a value, or all values of an element.
               properties [<element>]             Print types, permitted values, defaults and values.
+              reload <file>                      Load a version of a plugin, and replace its filters in the pipelines.
 
             <element> is the name in the pipeline (name=..., or blur0), or the factory if only one element has it \
             (blur). <property> may be that of a pad: mixer.sink_0::xpos. Values are those of gst-launch-1.0.
@@ -72,7 +73,7 @@ struct CtlCommand: ParsableCommand {
             return switch verb {
             case .set: "\(property.element).\(property.name)=\(value)"
             case .get: properties.count == 1 ? value : "\(property.name)=\(value)"
-            case .properties: "\(property.element).\(property.name)=\(value)  (\(details))"
+            case .properties, .reload: "\(property.element).\(property.name)=\(value)  (\(details))"
             }
         }
     }

@@ -61,16 +61,16 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
             if let other = pluginOfFactory(element.elementName), other != name {
                 throw refusal("the plugin \(other) has one of this name", "another elementName")
             }
-            // GStreamer names elements by it, without the prefix. Two plugins may have classes of one name.
-            let names = [element.elementName, "\(name)-\(element.elementName)"].map { words in
+            // GStreamer names elements by it, without the prefix.
+            let plain =
                 "Gst"
-                    + words.split { !$0.isLetter && !$0.isNumber }
-                    .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-            }
-            guard let typeName = names.first(where: { g_type_from_name($0) == 0 }) else {
-                throw refusal(
-                    "there is another plugin \(name) with it in this process",
-                    "another name for one of them")
+                + element.elementName.split { !$0.isLetter && !$0.isNumber }
+                .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            // Other plugins, and earlier versions of this one, may have classes of one name.
+            var (typeName, number) = (plain, 1)
+            while g_type_from_name(typeName) != 0 {
+                number += 1
+                typeName = "\(plain)-\(number)"
             }
             guard let type = ElementClass(element, base, name: typeName).makeType(),
                 gst_element_register(
@@ -83,8 +83,8 @@ final class ElementClass: @unchecked Sendable {  // written only while its GType
 
     /// Returns the plugin that has an element; `nil` if none has.
     private static func pluginOfFactory(_ name: String) -> String? {
+        // Never released: elements of an earlier version refer to their factory without owning it.
         guard let factory = gst_element_factory_find(name) else { return nil }
-        defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
         return mb_factory_plugin(factory).map { String(cString: $0) } ?? "of the program"
     }
 

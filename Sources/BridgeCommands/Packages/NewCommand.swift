@@ -46,15 +46,13 @@ struct NewCommand: AsyncParsableCommand {
             }
         }
 
-        /// The files of the package, in one text.
-        fileprivate var template: String {
-            let element = String(decoding: PackageResources.element_txt, as: UTF8.self)
-            return switch self {
-            case .filter: element + String(decoding: PackageResources.filter_txt, as: UTF8.self)
-            case .source: element + String(decoding: PackageResources.source_txt, as: UTF8.self)
-            case .sink: element + String(decoding: PackageResources.sink_txt, as: UTF8.self)
-            case .sound: element + String(decoding: PackageResources.sound_txt, as: UTF8.self)
-            case .program: String(decoding: PackageResources.program_txt, as: UTF8.self)
+        fileprivate var template: PackageTemplate {
+            switch self {
+            case .filter: .filter
+            case .source: .source
+            case .sink: .sink
+            case .sound: .sound
+            case .program: .program
             }
         }
 
@@ -89,51 +87,9 @@ struct NewCommand: AsyncParsableCommand {
                 .badValue,
                 message: "the plugin \(plugin) has an element \(name) already. Try: another name")
         }
-        let bridge = try folderOfMediaBridge()
-        var path = bridge.path(percentEncoded: false)
-        if path.hasSuffix("/") { path.removeLast() }
-        let text = kind.template.replacing("%LINE%", with: kind.line)
-            .replacing("%CLASS%", with: name.prefix(1).uppercased() + name.dropFirst())
-            .replacing("%PATH%", with: path)
-            .replacing("%PACKAGE%", with: bridge.lastPathComponent)
-            .replacing("%NAME%", with: name)
-        for file in text.split(separator: "--- ", omittingEmptySubsequences: true) {
-            let parts = file.split(separator: "\n", maxSplits: 1)
-            guard parts.count == 2 else { continue }
-            let path = folder.appending(path: parts[0])
-            try FileManager.default.createDirectory(
-                at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data(parts[1].utf8).write(to: path)
-        }
+        try kind.template.write(
+            to: folder, name: name, type: name.prefix(1).uppercased() + name.dropFirst(),
+            line: kind.line, mediaBridge: PackageTemplate.folderOfMediaBridge(sources))
         print("\(name)/README.md says how to build and show it: make -C \(name) run")
-    }
-
-    /// Returns the folder with MediaBridge's `Package.swift`.
-    private func folderOfMediaBridge() throws -> URL {
-        let candidates: [URL]
-        if let sources {
-            candidates = [URL(filePath: sources)]
-        } else {
-            // .build/release/gst-bridge, by way of a link to .build/x86_64-unknown-linux-gnu/release.
-            let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-            candidates =
-                sequence(first: program) {
-                    $0.pathComponents.count > 2 ? $0.deletingLastPathComponent() : nil
-                }
-                .map { $0 } + [URL(filePath: "MediaBridge")]
-        }
-        for folder in candidates {
-            let manifest = folder.appending(path: "Package.swift")
-            if let text = try? String(contentsOf: manifest, encoding: .utf8),
-                text.contains("\"MediaBridgeElements\"")
-            {
-                return folder.resolvingSymlinksInPath()
-            }
-        }
-        throw PipelineError(
-            .badValue,
-            message:
-                "cannot find MediaBridge's sources\(sources.map { " in \($0)" } ?? ""). Try: --sources <path of a clone>"
-        )
     }
 }

@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import Glibc
 
 extension GStreamer {
     /// Loads every plugin (`libgst*.so`) in a directory, so that pipeline strings can use its elements. A plugin
@@ -49,5 +50,39 @@ extension GStreamer {
             gst_object_unref(UnsafeMutableRawPointer(plugin))
         }
         return elements.sorted()
+    }
+
+    /// Loads another version of a plugin, so that new elements of its factories are of this version. Elements that exist
+    /// keep theirs. GStreamer's own loader takes each file name once in a process.
+    ///
+    /// The version stays in memory until the process ends. Thread: any but a streaming thread.
+    ///
+    /// - Parameter path: A file `libgst*.so` that was not loaded before.
+    /// - Returns: The names of its elements.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/resourceFailed`` and the reason.
+    package static func loadVersion(of path: String) throws(PipelineError) -> [String] {
+        try initialize()
+        func failure(_ message: String) -> PipelineError {
+            PipelineError(.resourceFailed, message: "\(path): \(message)")
+        }
+        guard let library = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+            throw failure(dlerror().map { String(cString: $0) } ?? "cannot be loaded")
+        }
+        let file = path.split(separator: "/").last ?? ""
+        let name = file.replacing("libgst", with: "").replacing(".so", with: "")
+            .replacing("-", with: "_")
+        guard let function = dlsym(library, "gst_plugin_\(name)_get_desc") else {
+            throw failure("exports no function gst_plugin_\(name)_get_desc")
+        }
+        typealias Description = @convention(c) () -> UnsafePointer<GstPluginDesc>?
+        guard let plugin = unsafeBitCast(function, to: Description.self)()?.pointee,
+            let pluginName = plugin.name,
+            gst_plugin_register_static(
+                plugin.major_version, plugin.minor_version, pluginName, plugin.description,
+                plugin.plugin_init, plugin.version, plugin.license, plugin.source, plugin.package,
+                plugin.origin) != 0
+        else { throw failure("GStreamer does not take it as a plugin") }
+        return ElementFactory.names(
+            of: gst_registry_get_feature_list_by_plugin(gst_registry_get(), pluginName))
     }
 }

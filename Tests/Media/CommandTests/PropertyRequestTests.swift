@@ -17,7 +17,7 @@ extension CommandTests {
         }
 
         private static let capture =
-            "videotestsrc is-live=true ! video/x-raw,width=32,height=32,framerate=50/1 ! "
+            "videotestsrc is-live=true ! video/x-raw,format=I420,width=32,height=32,framerate=50/1 ! "
             + "textoverlay name=o ! videobalance"
 
         /// Runs a command with `--control` in parallel with `body`, which sends requests.
@@ -82,7 +82,7 @@ extension CommandTests {
         }
 
         @Test func aRecordingTakesThemBesideItsOwnRequests() async throws {
-            try await control(["record", "--capture", Self.capture, "DIR/out.mkv"]) { ask in
+            try await control(["record", "--capture", Self.capture, "DIR/out.mkv"]) { ask async throws in
                 #expect(try await ask(["set", "o.text", "two"]).output == "video/o.text=two\n")
                 #expect(try await ask(["status"]).output.contains("\"state\":\"recording\""))
                 #expect(try await ask(["begin"]).output.contains("status, set, get, properties"))

@@ -81,7 +81,7 @@ struct BridgePropertyTests {
         ("file.location", "/tmp/other", "when a file is open"),
         ("src.name", "other", "keeps \"src\""),
         ("src.is-live", "false", "frames may be dropped"),
-        ("video/video.max-buffers", "1", "the bridge itself"),
+        ("video/video.max-buffers", "1", "is set by the bridge"),
     ])
     func aChangeThatTheElementOrTheBridgeCannotTakeIsRefusedWithTheReason(
         name: String, value: String, reason: String
@@ -117,7 +117,8 @@ struct BridgePropertyTests {
     @Test func padsAndInputsOfSelectorsAreChangedToo() async throws {
         try await withBridge(
             "input-selector name=s \(Self.source) ! s. "
-                + "videotestsrc is-live=true pattern=white ! video/x-raw,format=GRAY8,width=32,height=32,"
+                + "videotestsrc is-live=true pattern=white ! "
+                + "capsfilter name=white caps=video/x-raw,format=GRAY8,width=32,height=32,"
                 + "framerate=50/1 ! s. s. ! compositor name=mix"
         ) { bridge, brightness in
             #expect(try await bridge.setProperty("s.active-pad", to: "sink_1").text == "sink_1")
@@ -125,7 +126,7 @@ struct BridgePropertyTests {
             #expect(try await bridge.setProperty("mix.sink_0::alpha", to: "0.25").text == "0.25")
             #expect(try await bridge.properties(of: "mix.sink_0::alpha")[0].defaultText == "1")
             let caps = try await bridge.setProperty(
-                "capsfilter.caps", to: "video/x-raw,format=GRAY8,width=32,height=32,framerate=50/1"
+                "white.caps", to: "video/x-raw,format=GRAY8,width=32,height=32,framerate=50/1"
             )
             #expect(caps.type == "GstCaps")
         }

@@ -53,6 +53,47 @@ extension Bridge {
         }
     }
 
+    /// Loads another version of a plugin, and replaces the elements of captures and outputs that it contains: between
+    /// two frames, so that none is lost or repeated. The new elements have the names and the values of the old ones,
+    /// without their controllers.
+    ///
+    /// The version before stays in memory, because GStreamer's types last as long as the process.
+    ///
+    /// - Parameter path: The file `libgst*.so`; each version has its own folder.
+    /// - Returns: The properties of the new elements.
+    /// - Throws: ``PipelineError`` if the file is no plugin, if no element is of a factory in it, or if an element
+    ///   cannot be replaced: a source, a sink, or one with several pads.
+    @discardableResult
+    public func reloadPlugin(_ path: String) async throws(PipelineError) -> [ElementProperty] {
+        let parts = captures.map(\.pipeline) + outputs.map(\.output.pipeline)
+        let result = await propertyQueue.run(within: .seconds(15).asDefaultDeadline) {
+            Result { () throws(PipelineError) in
+                let factories = try GStreamer.loadVersion(of: path)
+                var names: [String] = []
+                for pipeline in parts {
+                    for factory in factories {
+                        names += try pipeline.replaceElements(of: factory)
+                    }
+                }
+                guard !names.isEmpty else {
+                    throw PipelineError(
+                        .notFound, message: "no element of the pipelines can be replaced",
+                        advice: "a filter of \(factories.joined(separator: ", "))")
+                }
+                return names
+            }
+        }
+        guard let result else {
+            throw PipelineError(
+                .deadlineExceeded, message: "the elements were not replaced within 15 s",
+                advice: "look whether the pipeline still runs")
+        }
+        let names = try result.get()
+        return try await properties().filter { property in
+            names.contains { property.element.hasSuffix("/\($0)") }
+        }
+    }
+
     /// Calls `body` with the elements of a name, on a thread that an element may block.
     private func ask(
         _ name: String?,
@@ -126,7 +167,8 @@ extension Bridge {
                 advice: "one of \(paths)")
         }
         guard !found.isEmpty else {
-            let names = all.flatMap { [$0.element.name, $0.element.factoryName] }
+            let names =
+                element.isEmpty ? [] : all.flatMap { [$0.element.name, $0.element.factoryName] }
             throw PipelineError(
                 .notFound, message: "no element is named \"\(element)\"",
                 advice: Spelling.nearest(to: String(element), among: names) ?? "one of \(paths)")

@@ -1,13 +1,14 @@
 /// Controls a bridge by requests of one line each: those of its recording (``RecorderControl``), and those for the
-/// properties of elements. Thread: any.
+/// elements of its strings. Thread: any.
 ///
 /// | Request | Effect |
 /// | --- | --- |
 /// | `set ELEMENT.PROPERTY VALUE` | ``Bridge/setProperty(_:to:)`` |
 /// | `get ELEMENT[.PROPERTY]`, `properties [ELEMENT[.PROPERTY]]` | ``Bridge/properties(of:)`` |
+/// | `reload FILE` | ``Bridge/reloadPlugin(_:)`` |
 package final class BridgeControl: Sendable {
-    /// A request for properties.
-    package enum Verb: String, CaseIterable { case set, get, properties }
+    /// A request for elements.
+    package enum Verb: String, CaseIterable { case set, get, properties, reload }
 
     /// The answer to such a request.
     package struct Answer: Codable {
@@ -60,6 +61,8 @@ package final class BridgeControl: Sendable {
             throw PipelineError(.invalidState, message: "\"\(name)\" is write-only")
         case (.properties, _, true):
             return try await bridge.properties(of: name.isEmpty ? nil : name)
+        case (.reload, false, _):
+            return try await bridge.reloadPlugin(name + String(rest))
         case (nil, _, _):
             let verbs =
                 (recorder == nil ? [] : RecorderControl.verbs) + Verb.allCases.map(\.rawValue)
@@ -69,7 +72,9 @@ package final class BridgeControl: Sendable {
         default:
             throw PipelineError(
                 .badValue, message: "incomplete or too long: \"\(request)\"",
-                advice: "set ELEMENT.PROPERTY VALUE, get ELEMENT[.PROPERTY] or properties [ELEMENT]"
+                advice:
+                    "set ELEMENT.PROPERTY VALUE, get ELEMENT[.PROPERTY], properties [ELEMENT] or "
+                    + "reload FILE"
             )
         }
     }

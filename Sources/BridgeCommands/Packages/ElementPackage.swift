@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import MediaBridge
+
+/// A package with one class that is an element: one that `gst-bridge new` wrote, or one around a single file.
+struct ElementPackage: Sendable {
+    /// What an element is in a pipeline.
+    enum Kind: Sendable {
+        case video, audio, source
+
+        /// The default capture.
+        var defaultCapture: String {
+            switch self {
+            case .video: "videotestsrc is-live=true"
+            case .audio: "audiotestsrc is-live=true"
+            case .source: ""
+            }
+        }
+        /// What makes any format one that the element takes.
+        var converter: String { self == .audio ? "audioconvert" : "videoconvert" }
+        var defaultOutput: String { self == .audio ? "autoaudiosink" : "autovideosink" }
+    }
+
+    let folder: URL
+    /// The name of the element, and of the library `libgst<name>.so`.
+    let name: String
+    let kind: Kind
+    /// The Swift files whose changes are built.
+    var files: [String] { Self.files(file, in: folder) }
+    private let file: String?
+
+    private static func files(_ file: String?, in folder: URL) -> [String] {
+        if let file { return [file] }
+        let sources = folder.appending(path: "Sources").path(percentEncoded: false)
+        return ((try? FileManager.default.subpathsOfDirectory(atPath: sources)) ?? [])
+            .filter { $0.hasSuffix(".swift") }.map { "\(sources)/\($0)" }
+    }
+
+    /// - Parameters:
+    ///   - path: A folder with a `Package.swift`, or a Swift file.
+    ///   - sources: The folder of MediaBridge's sources; `nil` to look for it.
+    init(at path: String, sources: String?) throws {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw PipelineError(.notFound, message: "no file or folder \(path)")
+        }
+        let place = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath()
+        if isFolder {
+            file = nil
+            folder = place
+        } else {
+            file = place.path(percentEncoded: false)
+            folder = try Self.wrap(place, sources: sources)
+        }
+        let manifest = folder.appending(path: "Package.swift")
+        guard let text = try? String(contentsOf: manifest, encoding: .utf8),
+            let product = text.firstMatch(of: /name: "gst([a-z][a-z0-9]*)"/)
+        else {
+            throw PipelineError(
+                .badFile, message: "\(path) has no Package.swift with a library gst<name>",
+                advice: "gst-bridge new writes one")
+        }
+        name = String(product.1)
+        let code = Self.files(file, in: folder).compactMap {
+            try? String(contentsOfFile: $0, encoding: .utf8)
+        }.joined()
+        kind = Self.kind(of: code)
+    }
+
+    private static func kind(of code: String) -> Kind {
+        if code.contains(/:[^{]*AudioProcessor/) { return .audio }
+        return code.contains(/:[^{]*(Video|Audio)Source\b/) ? .source : .video
+    }
+
+    /// Writes a package around a file with one class. It is found again, with what was built, at the next time.
+    private static func wrap(_ file: URL, sources: String?) throws -> URL {
+        let code = try String(contentsOf: file, encoding: .utf8)
+        guard let found = code.firstMatch(of: /class\s+(\w+)\s*:[^{]*\bMediaElement\b/) else {
+            throw PipelineError(
+                .badFile,
+                message: "\(file.lastPathComponent) has no class that conforms to MediaElement",
+                advice: "gst-bridge new writes a package with one")
+        }
+        let type = String(found.1)
+        let name =
+            code.firstMatch(of: /elementName\s*(:\s*String\s*)?=\s*"([a-z][a-z0-9]*)"/).map {
+                String($0.2)
+            } ?? type.lowercased()
+        func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        let cache = variable("XDG_CACHE_HOME") ?? (variable("HOME") ?? "/tmp") + "/.cache"
+        let place = file.path(percentEncoded: false).utf8.reduce(UInt64(5381)) {
+            $0 &* 33 &+ UInt64($1)
+        }
+        let folder = URL(filePath: "\(cache)/gst-bridge-dev/\(name)-\(String(place, radix: 36))")
+        try PackageTemplate.element.write(
+            to: folder, name: name, type: type,
+            line: "", mediaBridge: PackageTemplate.folderOfMediaBridge(sources))
+        let link = folder.appending(path: "Sources/\(name)/\(type).swift")
+        try? FileManager.default.removeItem(at: link)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        return folder
+    }
+}
