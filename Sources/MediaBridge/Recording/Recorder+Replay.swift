@@ -59,7 +59,7 @@ extension Recorder {
             throw .tooFull(free, path)
         }
         var limits = writer.limits
-        (limits.segments, limits.preRoll, limits.replay) = (nil, nil, nil)
+        (limits.segments, limits.preRoll, limits.replay, limits.events) = (nil, nil, nil, nil)
         let replayWriter = FileWriter(
             names: RecordingNames(path, isNumbered: false), container: writer.container,
             limits: limits, timeline: timeline, queue: SerialQueue(label: "mediabridge.replay"),

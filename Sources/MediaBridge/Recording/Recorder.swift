@@ -124,8 +124,10 @@ public final class Recorder: Sendable {
         let writer = FileWriter(
             names: names, container: container,
             limits: WritingLimits(
-                segments: configuration.segments, preRoll: configuration.preRoll,
-                replay: configuration.replay, replayMemory: configuration.replayMemory,
+                segments: configuration.segments,
+                preRoll: configuration.preRoll ?? configuration.events?.before,
+                events: configuration.events, replay: configuration.replay,
+                replayMemory: configuration.replayMemory,
                 reserve: configuration.reserve, stallTimeout: configuration.stallTimeout,
                 whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
                 isDurable: configuration.isDurable),
@@ -363,7 +365,9 @@ public final class Recorder: Sendable {
     private func noteNothing() {
         let (hasFailed, hasNoFile) = progressState.update { ($0.failure != nil, $0.hasNoFile) }
         let report = self.report
-        guard !hasFailed, hasNoFile || report.lacksVideo else { return }
+        guard !hasFailed, configuration.events == nil, hasNoFile || report.lacksVideo else {
+            return
+        }
         let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
         let failure =
             hasNoFile
@@ -449,7 +453,7 @@ extension Recorder {
         }
         if let failure = progressState.failure { throw failure }
         guard isArmed else { return report }
-        if progressState.update({ $0.endRecording() }) == 0 {
+        if progressState.update({ $0.endRecording() }) == 0, configuration.events == nil {
             throw .nothingRecorded(path, offered: 0, dropped: nil)
         }
         var report = report
@@ -496,13 +500,15 @@ extension Recorder {
         /// ``VideoEncoding/keyFrameInterval`` more may be included; less is included only if less
         /// was handed over. `nil`: the file begins with the first frame after ``Recorder/start()``.
         public var preRoll: Duration?
+        /// Records only around events; `nil`, the default: from the start to the stop.
+        package var events: RecordedEvents?
         /// The duration of encoded data that is kept in memory for ``Recorder/saveReplay(_:last:)``,
         /// from the first frame on, whether the recorder was started or not; `nil`, the default:
         /// nothing is kept. With it, a file begins with the last key frame before
         /// ``Recorder/start()``.
         public var replay: Duration?
-        /// The maximum number of bytes that are kept for replays; beyond it, the oldest units are discarded
-        /// earlier. Default 256 MB: 30 s at 68 Mbit/s.
+        /// The maximum number of bytes that are kept for replays, and for events; beyond it, the oldest units are
+        /// discarded earlier. Default 256 MB: 30 s at 68 Mbit/s.
         public var replayMemory = 256_000_000
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.
@@ -546,7 +552,7 @@ extension Recorder {
         public var reserve = 4_000_000
 
         /// Whether units are kept while the recorder is not recording.
-        var keepsUnits: Bool { preRoll != nil || replay != nil }
+        var keepsUnits: Bool { preRoll != nil || replay != nil || events != nil }
 
         /// Creates a configuration with the defaults.
         public init() {}

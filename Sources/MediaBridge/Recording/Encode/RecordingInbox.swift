@@ -26,6 +26,10 @@ final class RecordingInbox: Sendable {
         case mark(String, at: MediaTime)
         /// The next file begins with the first key unit after a time.
         case split(after: MediaTime)
+        /// Whether a detector found its state at a time.
+        case state(String, isPresent: Bool, at: MediaTime)
+        /// A detector has ended, or has failed.
+        case stateEnded(String, hasFailed: Bool)
         case cut(RecordingCut)
         case endCut
         /// Streams that are late are not waited for any more.

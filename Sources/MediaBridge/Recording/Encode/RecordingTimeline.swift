@@ -107,6 +107,24 @@ final class RecordingTimeline: Sendable {
         }
     }
 
+    /// Returns the place of a moment of a stream in the recorder's time; that of a moment in a pause is the
+    /// beginning of the pause. `nil` before the first frame.
+    func position(of time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> MediaTime? {
+        state.withLock { state in
+            guard state.isLive != nil else { return nil }
+            var position = common(time, live, of: kind, &state) - state.origin + Self.lead
+            switch state.pausing {
+            case .since(let begin), .ending(let begin): position = min(position, begin)
+            case .no, .wanted: break
+            }
+            var shift = MediaTime.zero
+            for pause in state.pauses where position >= pause.begin {
+                shift = shift + (min(position, pause.end) - pause.begin)
+            }
+            return position - shift
+        }
+    }
+
     /// Returns the time on the clock that all streams of the recording share.
     private func common(
         _ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind, _ state: inout State

@@ -124,6 +124,9 @@ final class RecordingTrack: Sendable {
         return isFirst
     }
 
+    /// What is added to times after the source's times have restarted.
+    var shift: MediaTime { state.withLock { $0.shift } }
+
     /// The time of the last frame taken.
     var last: MediaTime? { state.withLock { $0.last } }
 

@@ -132,6 +132,27 @@ public struct RecordingSegments: Sendable {
     }
 }
 
+/// Which part of the media is recorded around events.
+///
+/// A file begins with the last key frame that is at least ``before`` earlier than the beginning of an event, and ends
+/// ``after`` its end. Events whose files would touch share one. No media is in two files.
+public struct RecordedEvents: Equatable, Sendable {
+    /// The names of the detectors; empty, the default: all.
+    public var detectors: Set<String>
+    /// The time before the beginning of an event, at least: a file begins with a key frame. Default 5 s.
+    public var before: Duration
+    /// The time after the end of an event. Default 10 s.
+    public var after: Duration
+
+    /// Creates the setting.
+    public init(
+        of detectors: Set<String> = [], before: Duration = .seconds(5),
+        after: Duration = .seconds(10)
+    ) {
+        (self.detectors, self.before, self.after) = (detectors, before, after)
+    }
+}
+
 /// How a ``Recorder`` replaces conversions such as `%Y` and `%H` in its path.
 ///
 /// `cam-%Y%m%d/%H%M%S.mkv` becomes `cam-20260131/142536.mkv`: the time when the file's first picture
@@ -167,6 +188,8 @@ struct WritingLimits: Sendable {
     var segments: RecordingSegments?
     /// See ``Recorder/Configuration/preRoll``.
     var preRoll: Duration?
+    /// See ``Recorder/Configuration/events``.
+    var events: RecordedEvents?
     /// See ``Recorder/Configuration/replay``.
     var replay: Duration?
     /// See ``Recorder/Configuration/replayMemory``.

@@ -238,6 +238,48 @@ struct RecentUnits {
         return evicted
     }
 
+    /// Adds a unit, and evicts none.
+    mutating func append(_ unit: Interleaver.Released) {
+        units.append(unit)
+        cost += unit.unit.cost
+    }
+
+    /// The oldest unit.
+    var first: EncodedUnit? { units.first?.unit }
+
+    /// Returns the oldest unit of a stream.
+    func first(_ kind: MediaKind) -> EncodedUnit? { units.first { $0.unit.kind == kind }?.unit }
+
+    /// Whether a unit of the leading stream at or after a time was added: no key unit before it follows.
+    func reaches(_ time: MediaTime) -> Bool {
+        units.contains { $0.unit.kind == leader && $0.unit.time >= time }
+    }
+
+    /// Removes and returns the units before a time.
+    mutating func take(before time: MediaTime) -> [Interleaver.Released] {
+        remove(units.firstIndex { $0.unit.time >= time } ?? units.count)
+    }
+
+    /// Removes and returns the units before the last key unit at or before `horizon`.
+    ///
+    /// - Parameter continues: Whether the oldest unit continues a file: without such a key unit, none is removed.
+    ///   Otherwise those are that no file can begin with.
+    mutating func evict(before horizon: MediaTime, continues: Bool) -> [Interleaver.Released] {
+        guard continues else { return remove(beginning(at: horizon)) }
+        return remove(units.lastIndex { begins($0.unit) && $0.unit.time <= horizon } ?? 0)
+    }
+
+    /// Removes and returns the oldest units that do not fit into the memory.
+    mutating func trim() -> [Interleaver.Released] { remove(excess) }
+
+    private mutating func remove(_ count: Int) -> [Interleaver.Released] {
+        guard count > 0 else { return [] }
+        let removed = Array(units[..<count])
+        units.removeFirst(count)
+        for released in removed { cost -= released.unit.cost }
+        return removed
+    }
+
     /// The index of the last key unit at or before `horizon`; without one, of the first unit after
     /// it.
     private func beginning(at horizon: MediaTime) -> Int {

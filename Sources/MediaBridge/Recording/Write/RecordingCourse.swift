@@ -7,14 +7,19 @@ internal import MediaBasics
 final class RecordingCourse: @unchecked Sendable {
     let kinds: [MediaKind]
     let writer: FileWriter
-    private var progress: RecordingProgress { writer.progress }
+    var progress: RecordingProgress { writer.progress }
 
-    private enum Phase { case keeping, recording, failed, done }
-    private var phase = Phase.keeping
-    private(set) var interleaver: Interleaver
-    private var preRoll: RecentUnits
+    enum Phase { case keeping, recording, failed, done }
+    var phase = Phase.keeping
+    var interleaver: Interleaver
+    /// The pre-roll; of a recording around events, all units that are not decided on.
+    var preRoll: RecentUnits
+    /// What detectors want in files; `nil` if everything is recorded.
+    var wanted: WantedTimes?
+    /// Whether the first of the ranges that are wanted is being written.
+    var isInEvent = false
     /// The time of the last frame before ``Recorder/start()``, while the encoder has not delivered it.
-    private var startMark: MediaTime?
+    var startMark: MediaTime?
     /// The time of the newest unit of the leading stream.
     private var reached: MediaTime?
     /// What is kept for replays; `nil` if nothing is.
@@ -31,7 +36,7 @@ final class RecordingCourse: @unchecked Sendable {
     private var upcoming: ArraySlice<Interleaver.Released> = []
     private var missing: Set<MediaKind> = []
     /// Where the recording ends while the streams continue.
-    private var cut: RecordingCut?
+    var cut: RecordingCut?
 
     /// How long a file waits for a stream without data.
     private static let startWait = MediaTime(nanoseconds: 2_000_000_000)
@@ -45,7 +50,9 @@ final class RecordingCourse: @unchecked Sendable {
         let limits = writer.limits
         interleaver = Interleaver(kinds)
         preRoll = RecentUnits(
-            length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0])
+            length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0],
+            memory: limits.events == nil ? .max : limits.replayMemory)
+        wanted = limits.events.map { WantedTimes($0) }
         replay = limits.replay.map { length in
             RecentUnits(length: MediaTime(length), leader: kinds[0], memory: limits.replayMemory)
         }
@@ -71,6 +78,10 @@ final class RecordingCourse: @unchecked Sendable {
             case .start(let mark): afterPump { start(at: mark) }
             case .mark(let name, let time): writer.mark(name, at: time)
             case .split(let time): splits.append(time)
+            case .state(let detector, let isPresent, let time):
+                decide { $0.note(detector, isPresent: isPresent, at: time) }
+            case .stateEnded(let detector, let hasFailed):
+                decide { $0.end(detector, hasFailed: hasFailed) }
             case .cut(let cut): afterPump { begin(cut) }
             case .endCut: afterPump { endCut() }
             case .flush: afterPump { interleaver.flush() }
@@ -93,15 +104,20 @@ final class RecordingCourse: @unchecked Sendable {
         if mark.map({ reached ?? .zero >= $0 }) ?? true { start() }
     }
 
-    private func start() {
+    func start() {
         startMark = nil
         phase = .recording
-        upcoming = preRoll.takeAll()[...]
-        while let released = upcoming.popFirst() { take(released) }
+        if wanted == nil { write(preRoll.takeAll()) } else { settle() }
         pump()
     }
 
-    private func pump() {
+    /// Writes units that were kept.
+    func write(_ units: [Interleaver.Released]) {
+        upcoming = units[...]
+        while let released = upcoming.popFirst() { route(released) }
+    }
+
+    func pump() {
         while let released = interleaver.next(now: writer.clock.now) {
             remember(released)
             if released.unit.kind == kinds[0] { reached = released.unit.time }
@@ -116,6 +132,7 @@ final class RecordingCourse: @unchecked Sendable {
 
     private func take(_ released: Interleaver.Released) {
         switch phase {
+        case .recording where wanted != nil: hold(released)
         case .recording where cut?.isBehind(released.unit) == true: keep(released)
         case .keeping: keep(released)
         case .recording: route(released)
@@ -124,7 +141,7 @@ final class RecordingCourse: @unchecked Sendable {
     }
 
     /// Keeps a unit for replays, independently of its use in the recording.
-    private func remember(_ released: Interleaver.Released) {
+    func remember(_ released: Interleaver.Released) {
         guard var recent = replay.take() else { return }
         _ = recent.keep(released)
         let (span, cost) = (recent.span, recent.cost)
@@ -140,7 +157,7 @@ final class RecordingCourse: @unchecked Sendable {
     }
 
     /// Drops audio that waits for a first picture.
-    private func dropLead() {
+    func dropLead() {
         for unit in lead { progress.drop(unit, .early) }
         lead = []
         leadCost = 0
@@ -149,8 +166,9 @@ final class RecordingCourse: @unchecked Sendable {
     private func complete() {
         guard phase != .done else { return }
         if startMark != nil { return start() }
-        if phase == .keeping {
-            for kept in preRoll.takeAll() { progress.drop(kept.unit, .early) }
+        settleAll()
+        for kept in preRoll.takeAll() {
+            progress.drop(kept.unit, phase == .keeping ? .early : .unwritten)
         }
         if phase == .recording, writer.file == nil, let first = lead.first {
             // Only audio came, and it ended before any picture.
@@ -162,7 +180,7 @@ final class RecordingCourse: @unchecked Sendable {
 
     // MARK: Files
 
-    private func route(_ released: Interleaver.Released) {
+    func route(_ released: Interleaver.Released) {
         let unit = released.unit
         // No other file begins after one that failed: it would fail too.
         if writer.file?.hasFailed == true { phase = .failed }
@@ -259,7 +277,8 @@ final class RecordingCourse: @unchecked Sendable {
         for kind in kinds {
             let next =
                 units.first { $0.kind == kind }
-                ?? upcoming.first { $0.unit.kind == kind }?.unit ?? interleaver.peek(kind)
+                ?? upcoming.first { $0.unit.kind == kind }?.unit ?? preRoll.first(kind)
+                ?? interleaver.peek(kind)
             if let next {
                 streams[kind] = next
             } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
@@ -275,54 +294,16 @@ final class RecordingCourse: @unchecked Sendable {
     private func takeEarly(_ kind: MediaKind, for file: RecordingFile) -> EncodedUnit? {
         func belongs(_ unit: EncodedUnit) -> Bool {
             file.holds(unit) && !writer.isReached(at: unit) && wantsNewFile == nil
-                && !isSplit(before: unit) && cut?.isBehind(unit) != true
+                && !isSplit(before: unit) && cut?.isBehind(unit) != true && isDecided(unit)
         }
         if let place = upcoming.firstIndex(where: { $0.unit.kind == kind }) {
             guard belongs(upcoming[place].unit) else { return nil }
             return upcoming.remove(at: place).unit
         }
-        guard let unit = interleaver.peek(kind), belongs(unit) else { return nil }
+        guard preRoll.first(kind) == nil, let unit = interleaver.peek(kind), belongs(unit)
+        else { return nil }
         guard let released = interleaver.take(early: kind) else { return nil }
         remember(released)
         return released.unit
-    }
-}
-
-// MARK: - The boundary between recordings
-
-/// Thread: the writer's queue.
-extension RecordingCourse {
-    private func begin(_ cut: RecordingCut) {
-        guard phase == .recording || startMark != nil else { return cut.done.open() }
-        self.cut = cut
-        pump()
-    }
-
-    /// Ends the file at the cut, after the units before it have arrived or are not waited for any
-    /// more. Later units go to the pre-roll again.
-    private func endCut() {
-        if startMark != nil { start() }
-        guard let cut, phase == .recording else {
-            self.cut?.done.open()
-            self.cut = nil
-            return
-        }
-        while let released = interleaver.next(before: cut.times) {
-            remember(released)
-            route(released)
-        }
-        self.cut = nil
-        dropLead()
-        if phase == .recording { phase = .keeping }
-        writer.end(opening: cut.done, isLast: false)
-    }
-}
-
-extension RecordingCut {
-    /// Returns whether all units before the cut have arrived.
-    fileprivate func isReached(by interleaver: Interleaver) -> Bool {
-        awaited.allSatisfy { kind, time in
-            interleaver.isOver(kind) || interleaver.newest(kind).map { $0 >= time } ?? false
-        }
     }
 }

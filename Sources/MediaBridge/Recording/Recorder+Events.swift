@@ -1,0 +1,25 @@
+extension Recorder {
+    /// Notes whether a detector found its state at a moment of a stream: see ``Configuration/events``. Thread: any.
+    ///
+    /// - Parameters:
+    ///   - time: The running time of the stream.
+    ///   - live: The timing of a live stream.
+    ///   - kind: The kind of the stream.
+    func note(
+        _ detector: String, isPresent: Bool, at time: MediaTime, _ live: LiveTiming?,
+        of kind: MediaKind
+    ) {
+        guard configuration.events?.detectors.contains(detector) == true,
+            let position = timeline.position(of: time, live, of: kind)
+        else { return }
+        let place = position + (tracks[kind]?.shift ?? .zero)
+        inbox.put(.state(detector, isPresent: isPresent, at: place))
+    }
+
+    /// Notes that a detector finds nothing more. If it has failed, everything is recorded from here on: the recording
+    /// of an event that is not detected cannot be repeated.
+    func detectorEnded(_ detector: String, hasFailed: Bool) {
+        guard configuration.events?.detectors.contains(detector) == true else { return }
+        inbox.put(.stateEnded(detector, hasFailed: hasFailed))
+    }
+}
