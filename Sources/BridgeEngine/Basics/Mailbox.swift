@@ -1,4 +1,4 @@
-internal import MediaBasics
+package import MediaBasics
 internal import Synchronization
 
 /// A bounded queue in front of one receiver. The receiver runs on its own serial queue, so a slow
@@ -7,9 +7,9 @@ internal import Synchronization
 /// Thread: any for posting; items are taken one at a time, in order, on `queue`. No item is
 /// released under the mailbox's lock, because releasing it may run code of the object that created
 /// it.
-final class Mailbox<Item: Sendable>: Sendable {
+package final class Mailbox<Item: Sendable>: Sendable {
     /// What happens to an item that is posted while the queue is full.
-    enum WhenFull: Sendable {
+    package enum WhenFull: Sendable {
         /// Evicts the oldest item.
         case evictOldest
         /// Blocks the poster for at most this duration; then the item is refused.
@@ -18,7 +18,7 @@ final class Mailbox<Item: Sendable>: Sendable {
         /// Only the poster limits the number of these items: see ``Placement/kept``.
         case keep
     }
-    enum Verdict: Sendable {
+    package enum Verdict: Sendable {
         case taken
         case takenForOldest
         case full
@@ -27,14 +27,14 @@ final class Mailbox<Item: Sendable>: Sendable {
 
     /// The result of placing an item, for posters that hold their own lock: after unlocking, they
     /// wake the receiver and release the evicted item.
-    struct Placement: Sendable {
-        let verdict: Verdict
+    package struct Placement: Sendable {
+        package let verdict: Verdict
         /// The item that was evicted; `nil` if none was.
-        let evicted: Item?
+        package let evicted: Item?
         /// Whether the poster must call ``Mailbox/wake()``.
-        let needsWake: Bool
+        package let needsWake: Bool
         /// The number of queued items that are never evicted.
-        let kept: Int
+        package let kept: Int
     }
 
     private struct State {
@@ -98,7 +98,7 @@ final class Mailbox<Item: Sendable>: Sendable {
     ///   - timeline: Measures how long posters wait.
     ///   - take: Called on `queue`; the mailbox keeps no reference to the item. May block; that
     ///     delays only the items queued behind the current one.
-    init(
+    package init(
         depth: Int, on queue: SerialQueue, of timeline: any Timeline,
         take: @escaping @Sendable (consuming Item) -> Void
     ) {
@@ -109,7 +109,7 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
 
     @discardableResult
-    func post(_ item: Item, whenFull: WhenFull = .evictOldest) -> Verdict {
+    package func post(_ item: Item, whenFull: WhenFull = .evictOldest) -> Verdict {
         switch whenFull {
         case .evictOldest, .keep:
             let placement = place(item, whenFull: whenFull)
@@ -120,12 +120,12 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
 
     /// Queues the item without blocking and without waking the receiver.
-    func place(_ item: Item, whenFull: WhenFull = .evictOldest) -> Placement {
+    package func place(_ item: Item, whenFull: WhenFull = .evictOldest) -> Placement {
         state.withLock { $0.place(item, whenFull: whenFull, depth: depth) }
     }
 
     /// Schedules the receiver. Call it once for each placement whose `needsWake` is true.
-    func wake() { queue.async { [self] in drain() } }
+    package func wake() { queue.async { [self] in drain() } }
 
     /// Queues one last item that is never evicted, then closes. Queued items are still delivered.
     func seal(with last: Item) -> Placement {
@@ -136,7 +136,7 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
 
     /// Refuses further items and wakes waiting posters. Queued items are still delivered.
-    func close() {
+    package func close() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             state.isOpen = false

@@ -33,6 +33,7 @@ public final class Bridge: Sendable {
     let plan: BridgePlan
     /// Where properties are read and set. An element that blocks must not delay the end of a pipeline.
     let propertyQueue = ControlQueue(label: "mediabridge.properties")
+    private let detection: Detection
 
     /// Loads the plan's plugins and parses every string; opens nothing yet.
     ///
@@ -47,7 +48,13 @@ public final class Bridge: Sendable {
         try plan.check(streams: names)
         let outputs = try plan.outputParts(
             streams: names, types: plan.types(of: branches), in: run)
+        let detectors = try plan.detectors(streams: names)
         let recordings = try plan.recordingParts(streams: names, in: run)
+        let detection = Detection(for: recordings.map(\.recorder)) { [run] in
+            run.notify(.detected($0))
+        } onFailure: { [run] in
+            run.note($0)
+        }
         let destinations = plan.destinations.map { BridgeDestinationOutput($0, streams: names) }
         let limits = BridgeLimits(frames: plan.frameLimit, duration: plan.durationLimit)
         let captures = parts.map(\.capture)
@@ -58,6 +65,7 @@ public final class Bridge: Sendable {
         self.outputs = outputs
         self.recordings = recordings
         self.destinations = destinations
+        self.detection = detection
         restarts = parts.compactMap(\.restart)
         streams = parts.flatMap { part in
             part.streams.map { name, branch in
@@ -66,8 +74,10 @@ public final class Bridge: Sendable {
                     receivers: outputs.compactMap { $0.output.branches[name] }
                         + recordings.compactMap { $0.receiver(of: name) }
                         + destinations.compactMap { $0.receiver(of: name) },
-                    processors: plan.processors(of: name), limits: limits, restarts: part.restart,
-                    run: run, isAnyLive: { captures.contains { $0.isLive == true } })
+                    processors: plan.processors(of: name),
+                    analysis: detectors[name].map { StreamAnalysis($0, of: name, to: detection) },
+                    limits: limits, restarts: part.restart, run: run,
+                    isAnyLive: { captures.contains { $0.isLive == true } })
             }
         }
         for pipeline in pipelines {
@@ -115,6 +125,10 @@ public final class Bridge: Sendable {
                 ?? capture.flatMap { run.failure(of: .capture(name(of: $0))) }
             report.captures[reportedName(of: stream)] = counts
         }
+        for stream in streams {
+            report.detectors.merge(stream.analysis?.reports ?? [:]) { $1 }
+        }
+        report.events = detection.events
         for output in outputs { report.outputs[output.name] = output.counts }
         for recording in recordings { report.outputs[recording.name] = recording.counts }
         for output in destinations { report.outputs[output.name] = output.counts }
@@ -162,6 +176,9 @@ public final class Bridge: Sendable {
         noteLostStreams()
         noteMissingTails()
         streams.forEach { $0.close() }
+        for stream in streams {
+            await stream.analysis?.end(isHurried: run.isStopAsked || stream.branch.isLive)
+        }
         outputs.forEach { $0.output.close() }
         streams.forEach { $0.branch.discardIfLive() }
         let others = captures.filter(\.needsEnding)

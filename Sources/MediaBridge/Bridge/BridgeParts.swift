@@ -163,7 +163,7 @@ extension BridgePlan {
     ) throws(PipelineError) -> [BridgeRecording] {
         try recordings.map { recording throws(PipelineError) in
             let name = recording.name
-            let part = try BridgeRecording(recording, streams: names)
+            let part = try BridgeRecording(recording, streams: names, detectors: detectors)
             part.recorder.onEvent { [run] event in
                 switch event {
                 case .failed(let error): run.outputEnded(name, error)
@@ -173,5 +173,31 @@ extension BridgePlan {
             }
             return part
         }
+    }
+
+    // MARK: Detectors
+
+    /// Returns the detectors of each stream.
+    func detectors(streams names: [String]) throws(PipelineError) -> [String: [StreamDetector]] {
+        if let twice = Self.firstTwice(detectors.map(\.name)) {
+            throw PipelineError(
+                .duplicateName, message: "two detectors are named \"\(twice)\"",
+                advice: "give each detector a different name")
+        }
+        let kinds = MediaKind.ofStreams(names)
+        var found: [String: [StreamDetector]] = [:]
+        for detector in detectors {
+            let usual = kinds.first { $0.value == detector.kind }?.key
+            guard let name = detector.stream ?? usual, names.contains(name) else {
+                let missing = detector.stream ?? detector.kind.rawValue
+                throw PipelineError(
+                    .wrongEnds,
+                    message: "the detector \"\(detector.name)\" needs a stream \"\(missing)\", but "
+                        + "the captures have only \(Bridge.list(names))",
+                    advice: "name its appsink: appsink name=\(missing)")
+            }
+            found[name, default: []].append(detector)
+        }
+        return found
     }
 }

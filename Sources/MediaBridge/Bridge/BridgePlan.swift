@@ -53,6 +53,9 @@ public struct BridgePlan: Sendable {
         /// Whether the recording begins with the bridge. If false, the program starts it
         /// (``Bridge/recorders``), or only saves replays. Default true.
         public var startsWithBridge = true
+        /// Records only while detectors of the plan find something, each time into another file; `nil`, the
+        /// default: all the time. A run without an event has no file, which is not a failure.
+        public var events: RecordedEvents?
 
         /// Creates a recording into the file at `path`.
         public init(
@@ -87,6 +90,10 @@ public struct BridgePlan: Sendable {
     /// ``DropCause/processor``; an error that it throws ends the bridge, with the files complete. Default:
     /// none.
     public var audioProcessors: [any AudioProcessor & Sendable] = []
+
+    /// The detectors that look at streams, beside the outputs: see ``BridgeEvent/detected(_:)`` and
+    /// ``BridgeReport/events``. They see what ``processors`` pass on. Default: none.
+    public var detectors: [StreamDetector] = []
 
     /// Ends the bridge after this number of frames of the video stream that is the first to bring
     /// one; `nil`: no limit. The other streams of files go on to the end of its last frame.

@@ -21,9 +21,26 @@ struct BridgeRecording: Sendable {
     /// Maps the name of a stream to its kind in the recording.
     private let streams: [String: MediaKind]
 
-    /// - Parameter names: Names of the captures' streams.
-    init(_ recording: BridgePlan.Recording, streams names: [String]) throws(PipelineError) {
+    /// - Parameters:
+    ///   - names: Names of the captures' streams.
+    ///   - detectors: The detectors of the plan.
+    init(
+        _ recording: BridgePlan.Recording, streams names: [String], detectors: [StreamDetector]
+    ) throws(PipelineError) {
         var configuration = recording.configuration
+        if var events = recording.events {
+            let names = Set(detectors.map(\.name))
+            if events.detectors.isEmpty { events.detectors = names }
+            guard !names.isEmpty, events.detectors.isSubset(of: names) else {
+                throw PipelineError(
+                    .badValue,
+                    message:
+                        "the recording \"\(recording.path)\" depends on a detector that the plan "
+                        + "does not have",
+                    advice: "add it to BridgePlan.detectors")
+            }
+            configuration.events = events
+        }
         if RecordingContainer.isOfSound(path: recording.path), configuration.video?.requested == nil
         {
             configuration.video = nil

@@ -53,6 +53,10 @@ public struct BridgeReport: Sendable {
     public var seconds: Double
     /// Why the bridge ended; `nil` while it runs.
     public var ended: End?
+    /// What the detectors of the plan have looked at, by their names.
+    public var detectors: [String: DetectorReport] = [:]
+    /// The newest thousand events of the detectors in the order in which they ended, then the present ones.
+    public var events: [DetectedEvent] = []
     /// All failures, in the order in which they occurred. Outputs may have been written even if
     /// there are failures.
     public var failures: [PipelineError]
@@ -110,6 +114,8 @@ public enum BridgeEvent: Sendable {
     /// the reason if it is known. Reported once per stall; the bridge goes on, and the stream may
     /// recover.
     case stalled(PipelineError)
+    /// A detector found its state, or finds it no longer: then ``DetectedEvent/ended`` is set.
+    case detected(DetectedEvent)
 }
 
 // Reports as `print` shows them.

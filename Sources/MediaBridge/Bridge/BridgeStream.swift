@@ -7,6 +7,8 @@ final class BridgeStream: MediaReceiver {
     let branch: CaptureBranch
     private let processors: StreamProcessors
     private let receivers: [any MediaReceiver]
+    /// The branch to the detectors; `nil` if there are none.
+    let analysis: StreamAnalysis?
     /// Whether frames are passed on: from ``open()`` to ``close()``.
     private let isOpen = Atomic<Bool>(false)
     private let limits: BridgeLimits
@@ -36,7 +38,7 @@ final class BridgeStream: MediaReceiver {
 
     init(
         name: String, branch: CaptureBranch, receivers: [any MediaReceiver],
-        processors: StreamProcessors,
+        processors: StreamProcessors, analysis: StreamAnalysis?,
         limits: BridgeLimits, restarts: CaptureRestarts?, run: BridgeRun,
         isAnyLive: @escaping @Sendable () -> Bool
     ) {
@@ -47,6 +49,7 @@ final class BridgeStream: MediaReceiver {
         self.run = run
         self.receivers = receivers
         self.processors = processors
+        self.analysis = analysis
         limits.add(name) { [branch, run, isTaken = !receivers.isEmpty] in
             guard isTaken, !branch.isLive, !branch.isEnded else { return false }
             // A stream that had this much time, or the time of live streams, to begin is missing.
@@ -79,7 +82,9 @@ final class BridgeStream: MediaReceiver {
     /// A demuxer has no pads yet: only those whose media type the outputs take will be linked.
     func negotiate() {
         // A program that keeps frames must not keep the few buffers of a display.
-        if isDirect, receivers.count == 1 { receivers[0].lendMemory(to: branch.sink) }
+        if isDirect, receivers.count == 1, analysis == nil {
+            receivers[0].lendMemory(to: branch.sink)
+        }
         let accepted = receivers.compactMap(\.acceptedCaps)
         let offered = branch.sink.offeredCaps.flatMap { $0.isAny ? nil : $0 }
         let preferred = receivers.compactMap(\.preferredCaps).first.flatMap { preferred in
@@ -201,6 +206,9 @@ final class BridgeStream: MediaReceiver {
         let processed = processors.process(consume frame) { fail($0) }
         guard let frame = consume processed else { return .dropped(.processor) }
         var result = FrameDisposition.dropped(.closed)
+        // After the outputs: a recorder knows the time of a picture before the detectors do.
+        let shown = analysis?.wants(frame.runningTime) == true ? copy frame : nil
+        defer { if let shown { analysis?.look(at: shown) } }
         guard let last = receivers.last else { return result }
         for receiver in receivers.dropLast() { result = result.or(receiver.receive(copy frame)) }
         return result.or(last.receive(consume frame))
@@ -264,7 +272,10 @@ final class BridgeStream: MediaReceiver {
 
     private func apply(_ verdict: BridgeLimits.Verdict) {
         // A muxer that still waits for this stream would block the streams that continue.
-        if verdict.isLast { receivers.forEach { $0.streamEnded(.limit) } }
+        if verdict.isLast {
+            analysis?.finish(isLive: branch.isLive)
+            receivers.forEach { $0.streamEnded(.limit) }
+        }
         if let end = verdict.end { run.end(end) }
     }
 
@@ -272,6 +283,7 @@ final class BridgeStream: MediaReceiver {
 
     func streamWasInterrupted() {
         isInterrupted.store(true, ordering: .relaxed)
+        analysis?.streamWasInterrupted()
         receivers.forEach { $0.streamWasInterrupted() }
     }
 
@@ -289,6 +301,7 @@ final class BridgeStream: MediaReceiver {
     private func give(_ sample: MediaSample) -> FrameDisposition {
         var result = FrameDisposition.dropped(.closed)
         for receiver in receivers { result = result.or(receiver.receive(sample)) }
+        analysis?.look(at: sample)
         return result
     }
 
@@ -301,6 +314,7 @@ final class BridgeStream: MediaReceiver {
         // A muxer that still waits for this stream would block all others. A file may end while the
         // run is being ended.
         let isRunOver = run.ending != nil
+        analysis?.finish(isLive: branch.isLive)
         receivers.forEach { $0.streamEnded(isRunOver ? .limit : .complete) }
         if let end = limits.ended(name) { run.end(end) }
         run.streamEnded()
