@@ -281,12 +281,19 @@ struct BridgeOptions: ParsableArguments {
                 let seconds = Text.decimal(MediaTime(time).seconds, 1)
                 details.announce(
                     "the capture \"\(capture)\" is back: it delivers again after \(seconds) s")
+            case .detected(let event): details.announce(event.news)
             }
         }
         if verbose { bridge.onPropertyChange { details.show("\($0)") } }
         if tags { bridge.onTags { details.show("\($0)") } }
         let control = BridgeControl(bridge)
-        socket?.serve { await control.answer($0) }
+        if let socket {
+            socket.serve { await control.answer($0) }
+            bridge.onEvent { NewsJSON($0)?.publish(to: socket) }
+            for recorder in bridge.recorders {
+                recorder.onEvent { NewsJSON($0)?.publish(to: socket) }
+            }
+        }
         onStart(bridge, control)
         let result = await Interruption.during {
             bridge.stop()

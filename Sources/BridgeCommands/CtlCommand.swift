@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import Glibc
 internal import MediaBridge
 
 struct CtlCommand: ParsableCommand {
@@ -18,14 +19,16 @@ struct CtlCommand: ParsableCommand {
             <element> is the name in the pipeline (name=..., or blur0), or the factory if only one element has it \
             (blur). <property> may be that of a pad: mixer.sink_0::xpos. Values are those of gst-launch-1.0.
 
-            Requests for a recording are start, stop, split, pause, resume, mark [<name>], replay [<duration>] \
-            and status. Their answer is one line of JSON. The exit status is 1 if the request failed.
+            Requests for a recording are start, stop, split, pause, resume, mark [<name>], replay [<duration>], \
+            status and watch. Their answer is one line of JSON; after watch, a line follows for each event of a \
+            detector and for each file, until the end. The exit status is 1 if the request failed.
 
             Examples:
               gst-bridge ctl /tmp/cam.sock set blur.radius 5
               gst-bridge ctl /tmp/cam.sock properties blur
               gst-bridge ctl /tmp/cam.sock start
               gst-bridge ctl /tmp/cam.sock mark second goal
+              gst-bridge ctl /tmp/cam.sock watch
             """)
 
     @Argument(help: "Socket of the run or recording (e.g. /tmp/cam.sock).", completion: .file())
@@ -34,7 +37,7 @@ struct CtlCommand: ParsableCommand {
     // A value may begin with a minus sign.
     @Argument(
         parsing: .allUnrecognized, help: "Request (e.g. status, mark goal, set blur.radius 5).",
-        completion: .list(BridgeControl.Verb.allCases.map(\.rawValue) + RecorderControl.verbs))
+        completion: .list(BridgeControl.Verb.allCases.map(\.rawValue) + RecorderControl.verbs + ["watch"]))
     var request: [String]
 
     @Flag(
@@ -44,6 +47,16 @@ struct CtlCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        if request == ["watch"] {
+            let end = try ControlSocket.watch(path) { line in
+                print(line)
+                fflush(nil)
+            }
+            if (try? JSONDecoder().decode(BridgeControl.Answer.self, from: Data(end.utf8)))?.ok != true {
+                throw ExitCode(1)
+            }
+            return
+        }
         let line = try ControlSocket.ask(path, request.joined(separator: " "))
         guard
             let answer = try? JSONDecoder().decode(

@@ -30,6 +30,12 @@ struct RecordCommand: AsyncParsableCommand {
             Each time, the last <duration> is saved to a new numbered file. Without it, SIGUSR2 or Enter \
             marks the moment: a chapter of an .mkv, .webm or .mp4. With --untrusted <dir>, the recording must be in <dir>.
 
+            With --when, each event has another file, which begins --before it with a key frame and ends --after it; \
+            events whose files would touch share one. --video copy keeps a camera's own encoding. A detector has \
+            options: motion=0.8 (sensitivity from 0 to 1), motion=area:50x100+50+0 (width, height, left and top in \
+            percent), motion=rate:10 (pictures per second), motion=keyframes (decodes only key frames of encoded \
+            video: far less work), frozen=for:5s.
+
             The terminal and the socket of --control take these requests, one a line: start, stop, split, \
             pause, resume, mark [<name>], replay [<duration>], status, and set, get and properties, which \
             'gst-bridge ctl --help' describes. 'gst-bridge ctl' sends one.
@@ -41,6 +47,7 @@ struct RecordCommand: AsyncParsableCommand {
               gst-bridge record - | ffplay -
               gst-bridge record "cam-%Y%m%d/%H%M%S.mkv" --segment 10m --align --keep-age 7d
               gst-bridge record cam.mkv --control /tmp/cam.sock --idle
+              gst-bridge record "cam-%Y%m%d-%H%M%S.mkv" --when motion=keyframes --before 5s --after 10s
             """)
 
     @Argument(
@@ -188,6 +195,8 @@ struct RecordCommand: AsyncParsableCommand {
     @Flag(help: "Overwrite an existing file. Default: fail if the file exists.")
     var overwrite = false
 
+    @OptionGroup var events: EventOptions
+
     @OptionGroup var options: BridgeOptions
 
     func validate() throws {
@@ -238,13 +247,18 @@ struct RecordCommand: AsyncParsableCommand {
             throw ValidationError("\(option) requires an encoder: not copy, not none")
         }
         if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more") }
-        if hasRing, segment == nil, segmentSize == nil {
+        if hasRing, segment == nil, segmentSize == nil, !events.isGiven {
             throw ValidationError(
-                "--keep, --keep-size, --keep-age and --keep-free require --segment or "
-                    + "--segment-size")
+                "--keep, --keep-size, --keep-age and --keep-free require --segment, "
+                    + "--segment-size or --when")
         }
         if idle, options.control == nil, isatty(STDIN_FILENO) == 0 {
             throw ValidationError("--idle requires --control, which takes the request 'start'")
+        }
+        if events.isGiven, overwrite || replay != nil || isToStandardOutput {
+            throw ValidationError(
+                "--when cannot be combined with --overwrite, --replay or standard output: each event has "
+                    + "another file")
         }
         if align, segment == nil { throw ValidationError("--align requires --segment") }
         if utc, !align, !isDated {
@@ -289,6 +303,7 @@ struct RecordCommand: AsyncParsableCommand {
             }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
             plan.recordings[0].startsWithBridge = replay == nil && !idle
+            events.apply(to: &plan)
         } onStart: { bridge, control in
             guard let recorder = bridge.recorders.first else { return }
             requests.begin(control, isIdle: replay != nil || idle)
@@ -313,7 +328,7 @@ struct RecordCommand: AsyncParsableCommand {
             configuration.audio = AudioEncoding(codec, bitRate: audioBitrate?.value)
         }
         configuration.video?.size = size?.size
-        if segment != nil || segmentSize != nil {
+        if segment != nil || segmentSize != nil || hasRing {
             configuration.segments = RecordingSegments(
                 length: segment?.value, bytes: segmentSize?.value,
                 keep: hasRing
@@ -331,7 +346,8 @@ struct RecordCommand: AsyncParsableCommand {
         configuration.frameLog = timestamps
         configuration.replay = replay?.value
         configuration.whenExists =
-            replay != nil ? .number : overwrite || isToStandardOutput ? .overwrite : .fail
+            replay != nil || events.isGiven
+            ? .number : overwrite || isToStandardOutput ? .overwrite : .fail
         if let reserve { configuration.reserve = reserve.value }
         return configuration
     }

@@ -36,3 +36,59 @@ struct StreamJSON: Encodable {
         (rate, channels) = (stream.sampleRate, stream.channelCount)
     }
 }
+
+/// An event of a detector in a report.
+struct EventJSON: Encodable {
+    let detector, stream: String
+    /// Running time in seconds.
+    let began: Double
+    /// Absent while it lasts.
+    let ended: Double?
+    let score: Double
+
+    init(_ event: DetectedEvent) {
+        (detector, stream) = (event.detector, event.stream)
+        began = event.began.seconds.inThousandths
+        ended = event.ended?.seconds.inThousandths
+        score = event.score.inThousandths
+    }
+}
+
+/// A line of `ctl watch`.
+struct NewsJSON: Encodable {
+    /// `began` and `ended` of an event, `fileStarted` and `fileFinished` of a file.
+    let type: String
+    var event: EventJSON?
+    var path: String?
+    var file: ReportedFile?
+
+    /// `nil` for news that are not passed on.
+    init?(_ event: BridgeEvent) {
+        guard case .detected(let detected) = event else { return nil }
+        type = detected.ended == nil ? "began" : "ended"
+        self.event = EventJSON(detected)
+    }
+
+    /// `nil` for news that are not passed on.
+    init?(_ event: RecorderEvent) {
+        switch event {
+        case .fileStarted(let path, _): (type, self.path) = ("fileStarted", path)
+        case .fileFinished(let file): (type, self.file) = ("fileFinished", ReportedFile(file))
+        default: return nil
+        }
+    }
+
+    /// Passes the news to the clients of a socket that watch.
+    func publish(to socket: ControlSocket) {
+        if let line = try? JSONLine.text(of: self) { socket.publish(line) }
+    }
+}
+
+extension DetectedEvent {
+    /// `motion at 12.40 s`, `motion ended at 15.20 s, after 2.80 s`
+    var news: String {
+        guard let ended else { return "\(detector) at \(Text.decimal(began.seconds, 2)) s" }
+        let length = Text.decimal((ended - began).seconds, 2)
+        return "\(detector) ended at \(Text.decimal(ended.seconds, 2)) s, after \(length) s"
+    }
+}

@@ -64,7 +64,13 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         }
         let end =
             "\(Text.decimal(report.seconds, 2)) s, ended by \(report.ended?.rawValue ?? "nothing")"
-        return (lines("capture", report.captures) + lines("output", report.outputs) + [end])
+        let detectors = report.detectors.sorted { $0.key < $1.key }.map { name, detector in
+            "detector \(name): \(detector.events) events in \(detector.balance.delivered) looks, "
+                + "\(detector.balance.dropped.total) dropped"
+        }
+        return
+            (lines("capture", report.captures) + lines("output", report.outputs) + detectors
+            + [end])
             .joined(separator: "\n")
     }
 
@@ -110,8 +116,25 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 lostPackets = counts.packets?.lost
             }
         }
+        /// What a detector has looked at.
+        struct Detector: Encodable {
+            /// The numbers of pictures or blocks of audio.
+            let looks, dropped: Int
+            /// The number of events that began.
+            let events: Int
+            /// Why it was given up.
+            let error: String?
+
+            init(_ report: DetectorReport) {
+                (looks, dropped) = (report.balance.delivered, report.balance.dropped.total)
+                (events, error) = (report.events, report.failure.map { "\($0)" })
+            }
+        }
         let captures: [String: Counts]
         let outputs: [String: Counts]
+        /// Absent without detectors.
+        let detectors: [String: Detector]?
+        let events: [EventJSON]?
         let seconds: Double
         let ended: String
         /// All failures, in the order in which they occurred.
@@ -146,6 +169,9 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             }
             converted = recordings.first?.video?.converted
             convertedAudio = recordings.first?.audio?.converted
+            let hasDetectors = !report.detectors.isEmpty
+            detectors = hasDetectors ? report.detectors.mapValues { Detector($0) } : nil
+            events = hasDetectors ? report.events.map { EventJSON($0) } : nil
             captures = report.captures.mapValues { Counts($0) }
             outputs = report.outputs.mapValues { Counts($0) }
             seconds = report.seconds.inThousandths

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import MediaBasics
 package import MediaBridge
 
 /// A duration: `10s`, `500ms`, `2m`, `1h`; a number without a unit is in seconds.

@@ -7,7 +7,9 @@ extension Recorder {
     public var events: AsyncStream<RecorderEvent> { listeners.stream() }
 
     /// Calls `body` for every event, on the thread that reports it. `body` must return at once.
-    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) { listeners.onEvent(body) }
+    package func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) {
+        listeners.onEvent(body)
+    }
 
     /// The current progress of a recording.
     public struct Progress: Sendable {

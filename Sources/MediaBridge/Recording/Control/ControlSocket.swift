@@ -1,3 +1,4 @@
+internal import BridgeEngine
 internal import Glibc
 internal import MediaBasics
 internal import Synchronization
@@ -6,7 +7,8 @@ internal import Synchronization
 ///
 /// Only the user of the process may connect (mode 0600). A client's next line is read when the one
 /// before is answered. A client is disconnected if it sends a line of more than 4096 bytes, or does
-/// not read an answer within 5 s; so is the 17th at a time. Thread: any.
+/// not read an answer within 5 s; so is the 17th at a time. A client that sends `watch` gets the lines of
+/// ``publish(_:)`` from then on, until the socket is closed. Thread: any.
 package final class ControlSocket: Sendable {
     package typealias Answer = @Sendable (_ request: String) async -> String
 
@@ -15,6 +17,9 @@ package final class ControlSocket: Sendable {
     private let inode: UInt64
     /// The connections; `nil` when it is closed.
     private let clients = Mutex<Set<Int32>?>([])
+
+    /// What waits for the clients that watch: 64 lines each. Of one that does not read, the oldest are dropped.
+    private let watchers = Mutex<[Int32: (lines: Mailbox<String>, queue: SerialQueue)]>([:])
 
     /// Signalled when a client leaves.
     private let departure = MonotonicSignal()
@@ -71,10 +76,16 @@ package final class ControlSocket: Sendable {
         }
     }
 
-    /// Removes the socket, and disconnects all clients.
+    /// Passes a line to the clients that watch. Returns at once.
+    package func publish(_ line: String) {
+        for watcher in watchers.withLock({ $0.values.map(\.lines) }) { watcher.post(line) }
+    }
+
+    /// Removes the socket, and disconnects all clients. Those that watch get what waits for them.
     package func close() {
         let open = clients.exchange(nil)
         guard let open else { return }
+        for watcher in watchers.withLock({ $0.values.map { $0 } }) { watcher.queue.sync {} }
         shutdown(listener, Int32(SHUT_RDWR))
         for client in open { shutdown(client, Int32(SHUT_RDWR)) }
         var status = stat()
@@ -113,6 +124,7 @@ package final class ControlSocket: Sendable {
     private func converse(with client: Int32, _ answer: @escaping Answer) {
         var rest: [UInt8] = []
         while let line = Self.readLine(from: client, &rest) {
+            if line == "watch" { return watch(client) }
             let text = Once<String>()
             Task { text.resume(await answer(line)) }
             guard let text = text.wait(), Self.send(text, to: client) else { return }
@@ -122,7 +134,58 @@ package final class ControlSocket: Sendable {
         }
     }
 
+    private func watch(_ client: Int32) {
+        let queue = SerialQueue(label: "mediabridge.control.watch")
+        let lines = Mailbox<String>(depth: 64, on: queue, of: .system) { line in
+            // A client that does not read any more is not sent anything more.
+            if !Self.send(line, to: client) { shutdown(client, Int32(SHUT_RDWR)) }
+        }
+        lines.post(#"{"ok":true}"#)
+        watchers.withLock { $0[client] = (lines, queue) }
+        var rest: [UInt8] = []
+        while Self.readLine(from: client, &rest) != nil {}
+        watchers.withLock { $0[client] = nil }
+        queue.sync {}
+    }
+
     // MARK: Clients
+
+    /// Prints what a recording publishes, until it ends.
+    ///
+    /// - Parameter onLine: Called with each line; the first is the answer to the request.
+    /// - Returns: The answer.
+    /// - Throws: ``PipelineError`` if nothing listens there, or does not answer.
+    package static func watch(
+        _ path: String, onLine: (String) -> Void
+    ) throws(PipelineError) -> String {
+        let client = try connected(to: path)
+        defer { Glibc.close(client) }
+        var rest: [UInt8] = []
+        guard send("watch", to: client), let answer = readLine(from: client, &rest) else {
+            throw noAnswer(path)
+        }
+        onLine(answer)
+        while let line = readLine(from: client, &rest, limit: 1 << 24) { onLine(line) }
+        return answer
+    }
+
+    private static func connected(to path: String) throws(PipelineError) -> Int32 {
+        let client = try socket()
+        guard try withAddress(path, { connect(client, $0, $1) }) == 0 else {
+            let error = PipelineError(
+                .notFound, cannot: "connect to \"\(path)\"",
+                advice: "start gst-bridge run or record with --control \(path)")
+            Glibc.close(client)
+            throw error
+        }
+        return client
+    }
+
+    private static func noAnswer(_ path: String) -> PipelineError {
+        PipelineError(
+            .streamFailed, message: "\"\(path)\" did not answer",
+            advice: "look whether gst-bridge still runs")
+    }
 
     /// Sends a request to a socket.
     ///
@@ -135,22 +198,13 @@ package final class ControlSocket: Sendable {
                 .badValue, message: "a request is one line: \(request.debugDescription)",
                 advice: "a name without line breaks")
         }
-        let client = try socket()
+        let client = try connected(to: path)
         defer { Glibc.close(client) }
-        guard try withAddress(path, { connect(client, $0, $1) }) == 0 else {
-            throw PipelineError(
-                .notFound, cannot: "connect to \"\(path)\"",
-                advice: "start gst-bridge run or record with --control \(path)")
-        }
         limit(client, SO_RCVTIMEO, to: .seconds(60).asDefaultDeadline)
         var rest: [UInt8] = []
         guard send(request, to: client),
             let answer = readLine(from: client, &rest, limit: 1 << 24)
-        else {
-            throw PipelineError(
-                .streamFailed, message: "\"\(path)\" did not answer",
-                advice: "look whether gst-bridge still runs")
-        }
+        else { throw noAnswer(path) }
         return answer
     }
 
