@@ -24,7 +24,7 @@ struct BridgeExamples: AsyncParsableCommand {
             """,
         subcommands: [
             BlackAndWhite.self, CustomSource.self, Push.self, CameraSwitch.self, Call.self,
-            CustomAudioSource.self,
+            CustomAudioSource.self, RecordWhen.self,
         ])
 
     static func main() async { await runProgram() }
