@@ -7,7 +7,7 @@ import Testing
     private func block(_ index: Int, level: Float) throws -> AudioFrame {
         let samples = (0..<800).map { $0 % 2 == 0 ? level : -level }
         return try AudioFrame(
-            samples, sampleRate: 8000, channels: 1,
+            copying: samples, sampleRate: 8000, channels: 1,
             runningTime: MediaTime(seconds: Double(index) / 10))
     }
 
