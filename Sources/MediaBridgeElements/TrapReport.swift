@@ -33,9 +33,10 @@ enum TrapReport {
     @inline(__always)
     static func note(_ element: UnsafeMutableRawPointer?) { pthread_setspecific(current, element) }
 
-    /// The signal's handler. The signal comes again when it returns, and the earlier handler takes it.
+    /// The signal's handler. The earlier handler takes the signal when this one returns.
     private static func write(_ signal: Int32) {
         sigaction(signal, earlier + Int(signal), nil)
+        defer { raise(signal) }
         guard let element = pthread_getspecific(current) else { return }
         let name = element.assumingMemoryBound(to: GstObject.self).pointee.name
         write("MediaBridge: the class of the element ")

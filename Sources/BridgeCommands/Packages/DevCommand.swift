@@ -69,14 +69,14 @@ struct DevCommand: AsyncParsableCommand {
 
     /// The arguments of the program that runs the pipeline, without the recording and the socket.
     private func workerArguments(_ package: ElementPackage) -> [String] {
-        let name = package.name
-        var text = capture ?? package.kind.defaultCapture
-        if package.kind != .source, !text.split(separator: " ").contains(Substring(name)) {
-            text += " ! \(package.kind.converter) ! \(name) ! \(package.kind.converter)"
-        } else if package.kind == .source, capture == nil {
-            text = "\(name) ! \(package.kind.converter)"
+        let kind = package.kind
+        var text = capture ?? kind.defaultCapture
+        let words = text.split { $0 == " " || $0 == "!" }.map(String.init)
+        if !words.contains(where: package.elements.contains) {
+            let parts = kind == .source ? [] : [text, kind.converter]
+            text = (parts + [package.elements[0], kind.converter]).joined(separator: " ! ")
         }
-        let outputs = output ?? (record == nil ? package.kind.defaultOutput : nil)
+        let outputs = output ?? (record == nil ? kind.defaultOutput : nil)
         return ["--capture", text] + (outputs.map { ["--output", $0] } ?? [])
     }
 }

@@ -34,7 +34,7 @@ struct DevelopmentRun {
     /// Runs until the pipeline ends or the task is cancelled.
     mutating func run() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        Terminal.log("building \(package.name)")
+        Terminal.log("building \(package.elements.joined(separator: ", "))")
         var built: [String: Date] = [:]
         var build: ChildProgram?
         while true {
@@ -87,7 +87,7 @@ struct DevelopmentRun {
     private func startBuild() throws -> ChildProgram {
         let package = package.folder.path(percentEncoded: false)
         var options = ["build", "-c", "release", "--package-path", package]
-        options += ["--product", "gst\(self.package.name)", "-Xswiftc", "-static-stdlib"]
+        options += ["--product", "gst\(self.package.library)", "-Xswiftc", "-static-stdlib"]
         // Lines in the reports of traps.
         options += ["-Xswiftc", "-g", "-Xlinker", "--version-script=\(package)/plugin.map"]
         options += ["-Xlinker", "-Bsymbolic", "-Xlinker", "--gc-sections"]
@@ -107,7 +107,7 @@ struct DevelopmentRun {
                     + (worker == nil ? "" : "; version \(current) goes on"))
         }
         newest += 1
-        let library = "libgst\(package.name).so"
+        let library = "libgst\(package.library).so"
         try FileManager.default.createDirectory(
             atPath: "\(folder)/\(newest)", withIntermediateDirectories: true)
         try FileManager.default.copyItem(
@@ -198,7 +198,7 @@ struct DevelopmentRun {
             switch end {
             case .exited(let status): "ended with \(status)"
             case .killed(let signal):
-                "trapped\(placeOfTrap) (\(String(cString: strsignal(signal))))"
+                "was ended by \"\(String(cString: strsignal(signal)))\"\(placeOfTrap)"
             }
         versions.removeAll { $0 == current }
         guard let good = versions.last else {

@@ -2,13 +2,13 @@ internal import FoundationEssentials
 internal import Glibc
 internal import MediaBridge
 
-/// A package with one class that is an element: one that `gst-bridge new` wrote, or one around a single file.
+/// A package with elements: one that `gst-bridge new` wrote, or one around a single file.
 struct ElementPackage: Sendable {
     /// What an element is in a pipeline.
     enum Kind: Sendable {
         case video, audio, source
 
-        /// The default capture.
+        /// The default capture, which a source is itself.
         var defaultCapture: String {
             switch self {
             case .video: "videotestsrc is-live=true"
@@ -22,12 +22,16 @@ struct ElementPackage: Sendable {
     }
 
     let folder: URL
-    /// The name of the element, and of the library `libgst<name>.so`.
-    let name: String
+    /// The name of the library `libgst<library>.so`.
+    let library: String
+    /// The names of its elements.
+    let elements: [String]
     let kind: Kind
+    /// The file that the package is around; `nil` for any other package.
+    private let file: String?
+
     /// The Swift files whose changes are built.
     var files: [String] { Self.files(file, in: folder) }
-    private let file: String?
 
     private static func files(_ file: String?, in folder: URL) -> [String] {
         if let file { return [file] }
@@ -45,47 +49,54 @@ struct ElementPackage: Sendable {
             throw PipelineError(.notFound, message: "no file or folder \(path)")
         }
         let place = URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath()
-        if isFolder {
-            file = nil
-            folder = place
-        } else {
-            file = place.path(percentEncoded: false)
-            folder = try Self.wrap(place, sources: sources)
-        }
-        let manifest = folder.appending(path: "Package.swift")
-        guard let text = try? String(contentsOf: manifest, encoding: .utf8),
-            let product = text.firstMatch(of: /name: "gst([a-z][a-z0-9]*)"/)
-        else {
+        file = isFolder ? nil : place.path(percentEncoded: false)
+        folder = isFolder ? place : try Self.wrap(place, sources: sources)
+        let manifest = try? String(
+            contentsOf: folder.appending(path: "Package.swift"), encoding: .utf8)
+        guard let product = manifest?.firstMatch(of: /name: "gst([a-z][a-z0-9]*)"/) else {
             throw PipelineError(
                 .badFile, message: "\(path) has no Package.swift with a library gst<name>",
                 advice: "gst-bridge new writes one")
         }
-        name = String(product.1)
-        let code = Self.files(file, in: folder).compactMap {
+        library = String(product.1)
+        let codes = Self.files(file, in: folder).compactMap {
             try? String(contentsOfFile: $0, encoding: .utf8)
-        }.joined()
-        kind = Self.kind(of: code)
+        }
+        elements = codes.flatMap { Self.elements(in: $0) }
+        let code = codes.joined()
+        kind =
+            code.contains(/:[^{]*AudioProcessor/)
+            ? .audio : code.contains(/:[^{]*(Video|Audio)Source\b/) ? .source : .video
+        guard !elements.isEmpty else { throw Self.nothing(in: path) }
     }
 
-    private static func kind(of code: String) -> Kind {
-        if code.contains(/:[^{]*AudioProcessor/) { return .audio }
-        return code.contains(/:[^{]*(Video|Audio)Source\b/) ? .source : .video
+    /// Returns the names of the elements whose classes are in a file.
+    private static func elements(in code: String) -> [String] {
+        let stated = code.matches(of: /elementName\s*(:\s*String\s*)?=\s*"([^"]+)"/).map {
+            String($0.2)
+        }
+        let classes = code.matches(of: Self.declaration).map { $0.1.lowercased() }
+        return stated.count == classes.count ? stated : classes
+    }
+
+    /// A class that is an element.
+    private static var declaration: Regex<(Substring, Substring)> {
+        /class\s+(\w+)\s*:[^{]*\bMediaElement\b/
+    }
+
+    private static func nothing(in path: String) -> PipelineError {
+        PipelineError(
+            .badFile, message: "\(path) has no class that conforms to MediaElement",
+            advice: "gst-bridge new writes a package with one")
     }
 
     /// Writes a package around a file with one class. It is found again, with what was built, at the next time.
     private static func wrap(_ file: URL, sources: String?) throws -> URL {
         let code = try String(contentsOf: file, encoding: .utf8)
-        guard let found = code.firstMatch(of: /class\s+(\w+)\s*:[^{]*\bMediaElement\b/) else {
-            throw PipelineError(
-                .badFile,
-                message: "\(file.lastPathComponent) has no class that conforms to MediaElement",
-                advice: "gst-bridge new writes a package with one")
+        guard let type = code.firstMatch(of: declaration).map({ String($0.1) }) else {
+            throw nothing(in: file.lastPathComponent)
         }
-        let type = String(found.1)
-        let name =
-            code.firstMatch(of: /elementName\s*(:\s*String\s*)?=\s*"([a-z][a-z0-9]*)"/).map {
-                String($0.2)
-            } ?? type.lowercased()
+        let name = type.lowercased()
         func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
         let cache = variable("XDG_CACHE_HOME") ?? (variable("HOME") ?? "/tmp") + "/.cache"
         let place = file.path(percentEncoded: false).utf8.reduce(UInt64(5381)) {

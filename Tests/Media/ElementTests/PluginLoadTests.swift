@@ -40,7 +40,8 @@ struct PluginLoadTests {
             #expect(try await run(["run", file]).status == 0)
             let doctor = try await run(["doctor", file, "--plugins", plugins])
             #expect(
-                doctor.status == 0 && doctor.output.contains("plugins in \(plugins): ball, blur, gain"))
+                doctor.status == 0
+                    && doctor.output.contains("plugins in \(plugins): ball, blur, gain"))
             let refused = try await run(["run", file, "--untrusted", directory.path])
             #expect(refused.status == 1, "\(refused.output)")
         }

@@ -47,6 +47,8 @@ static gboolean has_type(void *object, void *type, void *name) { return !strcmp(
 
 static gboolean set(GstClock *clock, GstClockTime time, GstClockID id, void *flag) {
     g_mutex_lock(&lock);
+    // Acquires the initial value: it lies on the stack of a thread that may have begun after this one.
+    (void)g_atomic_int_get((gint *)flag);
     g_atomic_int_set((gint *)flag, TRUE);
     g_cond_broadcast(&is_gone);
     g_mutex_unlock(&lock);

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension CommandTests {
+    /// `gst-bridge dev`, with a program in the place of `swift` that copies a library: a build takes a minute.
+    @Suite(
+        .hangGuard,
+        .enabled(if: !Sanitizer.isActive, "a library with a sanitizer needs a program with it"))
+    struct DevTests {
+        /// A package whose element is `blur`, with a compiler that takes every version but those with `error`.
+        private func package(in directory: TemporaryDirectory) throws -> (
+            folder: String, path: String
+        ) {
+            let folder = directory.file("blur")
+            let build = "\(folder)/.build/release"
+            for new in ["\(folder)/Sources/blur", build, directory.file("bin")] {
+                try FileManager.default.createDirectory(
+                    atPath: new, withIntermediateDirectories: true)
+            }
+            try #"products: [.library(name: "gstmediabridge", type: .dynamic)]"#
+                .write(toFile: "\(folder)/Package.swift", atomically: true, encoding: .utf8)
+            let library = try Tool.built("libgstmediabridge.so")
+            let compiler = directory.file("bin/swift")
+            try """
+            #!/bin/sh
+            if grep -q error \(folder)/Sources/blur/*.swift; then echo "Blur.swift:1:1: error: no"; exit 1; fi
+            cp \(library) \(build)/
+            """.write(toFile: compiler, atomically: true, encoding: .utf8)
+            chmod(compiler, 0o755)
+            return (folder, directory.file("bin"))
+        }
+
+        private func save(_ text: String, in folder: String) throws {
+            try "final class Blur: VideoProcessor, MediaElement {} // \(text)".write(
+                toFile: "\(folder)/Sources/blur/Blur.swift", atomically: true, encoding: .utf8)
+        }
+
+        @Test func eachSavedVersionTakesOverAndTheRecordingGoesOn() async throws {
+            try await withTemporaryDirectory { directory in
+                let (folder, bin) = try package(in: directory)
+                try save("first", in: folder)
+                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+                let film = directory.file("film.mkv")
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "dev", folder, "--record", film, "--capture",
+                        "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! "
+                            + "blur radius=2 ! identity",
+                    ], environment: ["PATH": "\(bin):\(path)", "DISPLAY": ""]
+                ) { child in
+                    try await child.waitForErrors(to: "record") { $0.contains("recording \(film)") }
+                    try save("second", in: folder)
+                    try await child.waitForErrors(to: "take version 2") {
+                        $0.contains("version 2\n")
+                    }
+                    try save("error", in: folder)
+                    try await child.waitForErrors(to: "report the error") {
+                        $0.contains("Blur.swift:1:1: error: no") && $0.contains("version 2 goes on")
+                    }
+                    try save("third", in: folder)
+                    try await child.waitForErrors(to: "take version 3") {
+                        $0.contains("version 3\n")
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("0 dropped"), "\(ended.errors)")
+                // One file with all frames, at equal distances.
+                let times = try await MediaProbe.videoTimes(of: film)
+                #expect(times.count > 3)
+                for (time, next) in zip(times, times.dropFirst()) {
+                    #expect(abs(next - time - 1.0 / 30) < 0.002, "\(times)")
+                }
+                #expect(!FileManager.default.fileExists(atPath: directory.file("film-2.mkv")))
+            }
+        }
+
+        @Test func aWorkerThatIsKilledStartsAgainWithTheVersionBefore() async throws {
+            try await withTemporaryDirectory { directory in
+                let (folder, bin) = try package(in: directory)
+                try save("first", in: folder)
+                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+                let socket = directory.file("control")
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "dev", folder, "--record", directory.file("film.mkv"), "--control", socket,
+                        "--capture",
+                        "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! blur",
+                    ], environment: ["PATH": "\(bin):\(path)", "DISPLAY": ""]
+                ) { child in
+                    try await child.waitForErrors(to: "record") { $0.contains("film.mkv") }
+                    try save("second", in: folder)
+                    try await child.waitForErrors(to: "take version 2") {
+                        $0.contains("version 2\n")
+                    }
+                    try await Tool.check("pkill", ["-KILL", "-f", "gst-bridge record .*\(socket)"])
+                    try await child.waitForErrors(to: "start again") {
+                        $0.contains("version 2 was ended by") && $0.contains("film-2.mkv")
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                for file in ["film.mkv", "film-2.mkv"] {
+                    try await Tool.check(
+                        "ffmpeg",
+                        ["-v", "error", "-xerror", "-i", directory.file(file), "-f", "null", "-"])
+                }
+            }
+        }
+
+        @Test func whatIsNoPackageIsRefused() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = directory.file("Empty.swift")
+                try "struct Empty {}".write(toFile: file, atomically: true, encoding: .utf8)
+                for (path, text) in [
+                    (directory.file("none"), "no file or folder"),
+                    (directory.path, "gst-bridge new"),
+                    (file, "no class that conforms to MediaElement"),
+                ] {
+                    let ended = try await GstBridge.run(["dev", path])
+                    #expect(ended.status == 1 && ended.errors.contains(text), "\(ended.errors)")
+                }
+            }
+        }
+    }
+}
