@@ -1,4 +1,5 @@
 internal import CMediaBridge
+internal import MediaBasics
 
 /// A property of an element, or of one of its pads, as it was when it was read.
 public struct ElementProperty: Hashable, Codable, Sendable {
@@ -87,12 +88,30 @@ public struct ElementProperty: Hashable, Codable, Sendable {
     }
 }
 
-/// An object and the specification of its property. It holds a reference to the object.
-private struct FoundProperty: ~Copyable {
+/// An object, the specification of its property, and a new value. It holds a reference to the object.
+///
+/// Sendable: the value is written before ``set()`` is passed to another thread, and not afterwards.
+private final class FoundProperty: @unchecked Sendable {
     let object: UnsafeMutablePointer<GObject>
     let spec: UnsafeMutablePointer<GParamSpec>
+    var value = GValue()
 
-    deinit { g_object_unref(object) }
+    init(object: UnsafeMutablePointer<GObject>, spec: UnsafeMutablePointer<GParamSpec>) {
+        (self.object, self.spec) = (object, spec)
+        g_value_init(&value, spec.pointee.value_type)
+    }
+
+    deinit {
+        g_value_unset(&value)
+        g_object_unref(object)
+    }
+
+    /// Sets the value, and returns what GStreamer logs about it.
+    func set() -> [String] {
+        LogCapture.during(atLeast: G_LOG_LEVEL_WARNING) {
+            g_object_set_property(object, g_param_spec_get_name(spec), &value)
+        }.1
+    }
 }
 
 extension Element {
@@ -140,24 +159,19 @@ extension Element {
                 .invalidState, element: path, message: "\"\(name)\" of \(self.name) \(refusal)",
                 advice: "set it in the pipeline's string")
         }
-        var value = GValue()
-        g_value_init(&value, found.spec.pointee.value_type)
-        defer { g_value_unset(&value) }
-        guard parse(text, as: found.spec, &value),
-            before.values == nil || g_param_value_validate(found.spec, &value) == 0
+        guard parse(text, as: found.spec, &found.value),
+            before.values == nil || g_param_value_validate(found.spec, &found.value) == 0
         else {
             throw PipelineError(
                 .badValue, element: path,
                 message: "\"\(name)\" of \(self.name) does not accept the value \"\(text)\"",
                 advice: before.advice(for: text)
-                    ?? (value.g_type == gst_pad_get_type()
+                    ?? (found.value.g_type == gst_pad_get_type()
                         ? "one of \((pads(GST_PAD_SINK) + sourcePads).map(\.name).joined(separator: ", "))"
                         : "a value of the type \(before.type)"))
         }
-        let wanted = ElementProperty.text(of: value)
-        let (_, complaints) = LogCapture.during(atLeast: G_LOG_LEVEL_WARNING) {
-            g_object_set_property(found.object, g_param_spec_get_name(found.spec), &value)
-        }
+        let wanted = ElementProperty.text(of: found.value)
+        let complaints = try set(found)
         let after = ElementProperty(found.spec, of: found.object, element: self, name: name)
         let isTaken = after.text == wanted || after.text != before.text
         guard before.isReadable ? isTaken : complaints.isEmpty else {
@@ -169,6 +183,31 @@ extension Element {
                 advice: "set it in the pipeline's string")
         }
         return after
+    }
+
+    /// Elements of GStreamer 1.22 whose setters free what their streaming thread reads while it fills a buffer. A
+    /// change at that moment crashes the process, in any program.
+    private static let unguarded: Set = ["videotestsrc"]
+
+    /// Sets a property; of an unguarded element, on its streaming thread, after a buffer is filled.
+    private func set(_ found: FoundProperty) throws(PipelineError) -> [String] {
+        guard Self.unguarded.contains(factoryName), let pad = pad("src"), !pad.hasEnded,
+            pointer.pointee.current_state == GST_STATE_PLAYING
+        else { return found.set() }
+        let complaints = Once<[String]>()
+        let probe = pad.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, _ in
+            complaints.resume(found.set())
+            return GST_PAD_PROBE_REMOVE
+        }
+        complaints.expire(after: .seconds(4).asDefaultDeadline)
+        guard let complaints = complaints.wait() else {
+            probe.remove()
+            throw PipelineError(
+                .deadlineExceeded, element: path,
+                message: "\(name) takes a change only while it delivers, and has not for 4 s",
+                advice: "look whether the pipeline still runs")
+        }
+        return complaints
     }
 
     /// Parses a value as gst-launch does. A pad is stated by its name, as in `active-pad=sink_1` of `input-selector`.

@@ -91,12 +91,12 @@ struct BridgePropertyTests {
                 "\(Self.source) ! input-selector name=sel",
                 outputs: ["filesink name=file location=\(directory.file("out"))"]
             ) { bridge, _ in
-                let before = try await bridge.properties(of: name)
+                let before = try await bridge.properties(of: name).map(\.text)
                 let error = await #expect(throws: PipelineError.self) {
                     try await bridge.setProperty(name, to: value)
                 }
                 #expect("\(error as Any)".contains(reason))
-                #expect(try await bridge.properties(of: name) == before)
+                #expect(try await bridge.properties(of: name).map(\.text) == before)
             }
         }
     }
@@ -149,15 +149,29 @@ struct BridgePropertyTests {
         }
     }
 
+    /// A setter of videotestsrc frees the picture that its streaming thread copies.
+    @Test func changesOfATestSourceNeverMeetItsFrames() async throws {
+        try await withBridge(
+            "videotestsrc is-live=true pattern=black name=src ! "
+                + "video/x-raw,format=GRAY8,width=32,height=32,framerate=1000/1"
+        ) { bridge, _ in
+            for number in 0..<300 {
+                try await bridge.setProperty("src.background-color", to: "\(number)")
+                try await bridge.setProperty(
+                    "src.pattern", to: number.isMultiple(of: 2) ? "white" : "black")
+            }
+        }
+    }
+
     @Test func clientsThatSetTheSamePropertyGetTheirOwnValues() async throws {
-        try await withBridge { bridge, _ in
+        try await withBridge("\(Self.source) ! textoverlay name=o") { bridge, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for client in 0..<4 {
                     group.addTask {
                         for number in 0..<250 {
                             let value = "\(client * 250 + number)"
                             let set = try await bridge.setProperty(
-                                "src.background-color", to: value)
+                                "o.text", to: value)
                             #expect(set.text == value)
                         }
                     }
