@@ -37,7 +37,8 @@ struct CtlCommand: ParsableCommand {
     // A value may begin with a minus sign.
     @Argument(
         parsing: .allUnrecognized, help: "Request (e.g. status, mark goal, set blur.radius 5).",
-        completion: .list(BridgeControl.Verb.allCases.map(\.rawValue) + RecorderControl.verbs + ["watch"]))
+        completion: .list(
+            BridgeControl.Verb.allCases.map(\.rawValue) + RecorderControl.verbs + ["watch"]))
     var request: [String]
 
     @Flag(
@@ -52,7 +53,9 @@ struct CtlCommand: ParsableCommand {
                 print(line)
                 fflush(nil)
             }
-            if (try? JSONDecoder().decode(BridgeControl.Answer.self, from: Data(end.utf8)))?.ok != true {
+            if (try? JSONDecoder().decode(BridgeControl.Answer.self, from: Data(end.utf8)))?.ok
+                != true
+            {
                 throw ExitCode(1)
             }
             return

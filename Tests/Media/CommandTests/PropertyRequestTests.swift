@@ -82,7 +82,8 @@ extension CommandTests {
         }
 
         @Test func aRecordingTakesThemBesideItsOwnRequests() async throws {
-            try await control(["record", "--capture", Self.capture, "DIR/out.mkv"]) { ask async throws in
+            try await control(["record", "--capture", Self.capture, "DIR/out.mkv"]) {
+                ask async throws in
                 #expect(try await ask(["set", "o.text", "two"]).output == "video/o.text=two\n")
                 #expect(try await ask(["status"]).output.contains("\"state\":\"recording\""))
                 #expect(try await ask(["begin"]).output.contains("status, set, get, properties"))
