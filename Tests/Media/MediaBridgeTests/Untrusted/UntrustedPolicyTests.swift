@@ -160,11 +160,11 @@ import Testing
             var next = list
             while let node = next {
                 let factory = OpaquePointer(node.pointee.data!)
-                found.append(
-                    (
-                        String(cString: mb_factory_name(factory)),
-                        String(cString: mb_factory_plugin(factory))
-                    ))
+                // The classes of this program are elements without a plugin.
+                if let plugin = mb_factory_plugin(factory) {
+                    found.append(
+                        (String(cString: mb_factory_name(factory)), String(cString: plugin)))
+                }
                 next = node.pointee.next
             }
             return found
