@@ -42,19 +42,22 @@ extension Element {
         let done = MonotonicSignal()
         let isLinked = Mutex(false)
         // Called when no buffer is between the pad and its peer: at once, or on the streaming thread.
-        upstream.addProbe(GST_PAD_PROBE_TYPE_IDLE) { [self] _, _ in
+        let probe = upstream.addProbe(GST_PAD_PROBE_TYPE_IDLE) { [self] _, _ in
             isLinked.withLock { $0 = exchange(for: new) }
             done.signal()
             return GST_PAD_PROBE_REMOVE
         }
-        let isReached = done.wait(for: .seconds(10).asDefaultDeadline)
-        gst_element_set_state(pointer, GST_STATE_NULL)
-        guard isReached, isLinked.withLock({ $0 }) else {
+        guard done.wait(for: .seconds(10).asDefaultDeadline) else {
+            probe.remove()
             throw PipelineError(
                 .stateChangeFailed, element: path,
-                message: isReached
-                    ? "the new element cannot be linked in its place"
-                    : "the element is not replaced: it still has a buffer")
+                message: "the element is not replaced: it still has a buffer")
+        }
+        gst_element_set_state(pointer, GST_STATE_NULL)
+        guard isLinked.withLock({ $0 }) else {
+            throw PipelineError(
+                .stateChangeFailed, element: path,
+                message: "the new element cannot be linked in its place")
         }
     }
 
