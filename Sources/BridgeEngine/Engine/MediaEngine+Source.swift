@@ -209,6 +209,8 @@ final class SourceSlot<Media: SourcedMedia> {
     var host: SourceHost<Media>?
     /// Whether the source has ended. If so, it is not reported as stalled.
     var hasEnded = false
+    /// Reports the end of the source once its sinks have rendered its last frame.
+    var endReport: Task<Void, Never>?
     /// Whether the source has failed since it was started.
     var hasFailed = false
     var watch = StallWatch()

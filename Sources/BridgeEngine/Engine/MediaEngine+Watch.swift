@@ -155,7 +155,7 @@ extension MediaEngine {
             case .ended:
                 slot.hasEnded = true
                 let id = slot.id
-                ControlTask.start { await self.reportEnd(of: id, Media.self) }
+                slot.endReport = ControlTask.start { await self.reportEnd(of: id, Media.self) }
             case .failed(let error):
                 fail(host, in: slot, "\(host.typeName) failed", underlying: error)
             }

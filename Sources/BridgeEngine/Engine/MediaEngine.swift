@@ -211,6 +211,8 @@ public actor MediaEngine {
         await release(.preview)
         await tearDownSinks(VideoMedia.self) { _ in true }
         await tearDownSinks(AudioMedia.self) { _ in true }
+        for slot in slots.values { await slot.endReport?.value }
+        await audioSlot.endReport?.value
         let isStuck =
             sinks.renderers.values.contains { $0.host.isGivenUp }
             || sinks.audio.values.contains { $0.host.isGivenUp }
