@@ -224,11 +224,13 @@ struct BridgeOptions: ParsableArguments {
     ///   - complete: Adds to the plan. With `--untrusted`, relative paths then refer to its
     ///     directory.
     ///   - onStart: Called with the bridge and its control before it runs.
+    ///   - onEnd: Called when it has ended. Returns whether what else was to be done succeeded.
     func run(
         file: String?, requests: RecordingRequests? = nil,
         defaultCapture: () throws -> String = DefaultCapture.announced,
         _ complete: (inout BridgePlan) throws -> Void = { _ in },
-        onStart: (Bridge, BridgeControl) -> Void = { _, _ in }
+        onStart: (Bridge, BridgeControl) -> Void = { _, _ in },
+        onEnd: () async -> Bool = { true }
     ) async throws {
         let bridge: Bridge
         var socket: ControlSocket?
@@ -305,12 +307,13 @@ struct BridgeOptions: ParsableArguments {
         }
         socket?.close()
         let saved = await requests?.end()
+        let isDone = await onEnd()
         await details.end()
         report.print(result, recorders: bridge.recorders, replays: saved?.files)
         for name in result.streamsWithoutFrames {
             Terminal.log("the stream \(name) delivered nothing before the run ended")
         }
-        if !result.failures.isEmpty || saved?.hasFailed == true { throw ExitCode(1) }
+        if !result.failures.isEmpty || saved?.hasFailed == true || !isDone { throw ExitCode(1) }
     }
 }
 

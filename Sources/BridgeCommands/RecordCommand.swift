@@ -104,49 +104,7 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "bits/s"))
     var audioBitrate: SizeArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "Start a new file every <duration> (e.g. 10m). Default: one file.",
-            valueName: "duration"))
-    var segment: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Start a new file at the key frame before one has about <bytes> (e.g. 100M, 2G). Default: no limit.
-            """,
-            valueName: "bytes"))
-    var segmentSize: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep only the newest <n> segments (e.g. 6). Default: keep all.", valueName: "n"))
-    var keep: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep only the newest segments, up to <bytes> in total (e.g. 10G). Default: keep all.",
-            valueName: "bytes"))
-    var keepSize: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep only files that were written to within <duration> (e.g. 7d). Default: keep all.",
-            valueName: "duration"))
-    var keepAge: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Delete files while the disk has less than <bytes> free (e.g. 20G). Default: keep all.",
-            valueName: "bytes"))
-    var keepFree: SizeArgument?
-
-    @Flag(
-        help: """
-            End files at multiples of --segment by the clock: with 10m, at :00, :10, :20 and so on. \
-            Default: --segment after they began.
-            """)
-    var align = false
+    @OptionGroup var segments: SegmentOptions
 
     @Flag(help: "Dates in the path and --align in UTC. Default: local time.")
     var utc = false
@@ -200,12 +158,12 @@ struct RecordCommand: AsyncParsableCommand {
     @OptionGroup var options: BridgeOptions
 
     func validate() throws {
-        if overwrite, replay != nil || segment != nil || segmentSize != nil {
+        if overwrite, replay != nil || segments.isLimited {
             throw ValidationError(
                 "--overwrite cannot be combined with --segment, --segment-size or --replay: "
                     + "numbered files never overwrite others")
         }
-        if replay != nil, segment != nil || segmentSize != nil {
+        if replay != nil, segments.isLimited {
             throw ValidationError("--segment and --segment-size cannot be combined with --replay")
         }
         guard paths.count == 1 || paths.count == 2 else {
@@ -220,7 +178,7 @@ struct RecordCommand: AsyncParsableCommand {
                 "--container requires -: the file extension selects the container")
         }
         if isToStandardOutput {
-            guard segment == nil, segmentSize == nil, replay == nil, options.untrusted == nil else {
+            guard !segments.isLimited, replay == nil, options.untrusted == nil else {
                 throw ValidationError(
                     "A recording on standard output cannot be combined with --segment, "
                         + "--segment-size, --replay or --untrusted")
@@ -233,10 +191,8 @@ struct RecordCommand: AsyncParsableCommand {
                 throw ValidationError("Standard output is a terminal: redirect it, or name a file")
             }
         }
-        for (name, size) in [
-            ("--bitrate", bitrate), ("--audio-bitrate", audioBitrate), ("--keep-size", keepSize),
-            ("--segment-size", segmentSize), ("--keep-free", keepFree),
-        ] where size?.value == 0 {
+        for (name, rate) in [("--bitrate", bitrate), ("--audio-bitrate", audioBitrate)]
+        where rate?.value == 0 {
             throw ValidationError("\(name) must be 1 or more")
         }
         for (option, isGiven, isEncoded) in [
@@ -246,8 +202,7 @@ struct RecordCommand: AsyncParsableCommand {
         ] where isGiven && isEncoded == false {
             throw ValidationError("\(option) requires an encoder: not copy, not none")
         }
-        if let keep, keep < 1 { throw ValidationError("--keep must be 1 or more") }
-        if hasRing, segment == nil, segmentSize == nil, !events.isGiven {
+        if segments.hasRing, !segments.isLimited, !events.isGiven {
             throw ValidationError(
                 "--keep, --keep-size, --keep-age and --keep-free require --segment, "
                     + "--segment-size or --when")
@@ -260,18 +215,16 @@ struct RecordCommand: AsyncParsableCommand {
                 "--when cannot be combined with --overwrite, --replay or standard output: each event has "
                     + "another file")
         }
-        if align, segment == nil { throw ValidationError("--align requires --segment") }
-        if utc, !align, !isDated {
+        if events.onEvent != nil, options.untrusted != nil {
+            throw ValidationError("--on-event cannot be combined with --untrusted")
+        }
+        if utc, !segments.align, !isDated {
             throw ValidationError("--utc requires --align, or a date in the path (e.g. %Y%m%d)")
         }
         if overwrite, isDated {
             throw ValidationError(
                 "--overwrite cannot be combined with dates: dated files never overwrite others")
         }
-    }
-
-    private var hasRing: Bool {
-        keep != nil || keepSize != nil || keepAge != nil || keepFree != nil
     }
 
     /// Whether the recording is written to standard output.
@@ -284,6 +237,7 @@ struct RecordCommand: AsyncParsableCommand {
         let path = isToStandardOutput ? "/dev/stdout" : paths[paths.count - 1]
         try FileSize.requireUsableName(path)
         let requests = await RecordingRequests(savesReplays: replay != nil)
+        var actions: EventActions?
         try await options.run(
             file: paths.count == 2 ? paths[0] : nil, requests: requests,
             defaultCapture: {
@@ -304,11 +258,15 @@ struct RecordCommand: AsyncParsableCommand {
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
             plan.recordings[0].startsWithBridge = replay == nil && !idle
             events.apply(to: &plan)
+            actions = events.actions(of: plan)
         } onStart: { bridge, control in
             guard let recorder = bridge.recorders.first else { return }
             requests.begin(control, isIdle: replay != nil || idle)
+            actions?.begin(recorder)
             let events = recorder.events
             Task { for await event in events { RecordingNews.notify(event) } }
+        } onEnd: {
+            await actions?.end() ?? true
         }
     }
 
@@ -328,15 +286,7 @@ struct RecordCommand: AsyncParsableCommand {
             configuration.audio = AudioEncoding(codec, bitRate: audioBitrate?.value)
         }
         configuration.video?.size = size?.size
-        if segment != nil || segmentSize != nil || hasRing {
-            configuration.segments = RecordingSegments(
-                length: segment?.value, bytes: segmentSize?.value,
-                keep: hasRing
-                    ? RecordingSegments.Ring(
-                        files: keep, bytes: keepSize?.value, age: keepAge?.value,
-                        free: keepFree?.value) : nil)
-            configuration.segments?.isAligned = align
-        }
+        configuration.segments = segments.segments
         if isDated || utc { configuration.dates = utc ? .utc : .local }
         if isToStandardOutput {
             configuration.container = container == .ts ? .ts : .mkv

@@ -24,7 +24,7 @@ struct BridgeExamples: AsyncParsableCommand {
             """,
         subcommands: [
             BlackAndWhite.self, CustomSource.self, Push.self, CameraSwitch.self, Call.self,
-            CustomAudioSource.self, RecordWhen.self,
+            CustomAudioSource.self, RecordWhen.self, PictureInPicture.self,
         ])
 
     static func main() async { await runProgram() }

@@ -28,12 +28,41 @@ struct EventOptions: ParsableArguments {
             valueName: "duration"))
     var after: RollArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Run <command> for each event of --when once its file is complete, for at most a minute. The shell gets for \
+            {kind} the detector, for {file} the file, for {time} the seconds in it and for {picture} that of \
+            --event-pictures.
+            """,
+            valueName: "command"))
+    var onEvent: String?
+
+    @Flag(
+        help: """
+            Write a picture of the beginning of each event of --when beside its file: cam-1.jpg for cam.mkv.
+            """)
+    var eventPictures = false
+
     var isGiven: Bool { !conditions.isEmpty }
 
     func validate() throws {
         if !isGiven, before != nil || after != nil {
             throw ValidationError("--before and --after require --when")
         }
+        if !isGiven, onEvent != nil || eventPictures {
+            throw ValidationError("--on-event and --event-pictures require --when")
+        }
+        if !eventPictures, onEvent?.contains("{picture}") == true {
+            throw ValidationError("{picture} requires --event-pictures")
+        }
+    }
+
+    /// What is done for each event; `nil` if nothing is.
+    func actions(of plan: BridgePlan) -> EventActions? {
+        guard onEvent != nil || eventPictures else { return nil }
+        return EventActions(
+            command: onEvent, writesPictures: eventPictures, of: plan.detectors.map(\.name))
     }
 
     /// Adds the detectors to a plan, and makes its recording depend on them.

@@ -35,37 +35,43 @@ struct DevelopmentRun {
     mutating func run() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         Terminal.log("building \(package.elements.joined(separator: ", "))")
-        var built: [String: Date] = [:]
         var build: ChildProgram?
-        while true {
+        defer { build?.send(SIGTERM) }
+        do { try await follow(&build) } catch {
+            worker?.send(SIGINT)
+            _ = await worker?.end()
+            throw error
+        }
+        guard let worker else { return }
+        worker.send(SIGINT)
+        if case .exited(let status) = await worker.end(), status != 0 {
+            throw PipelineError(.streamFailed, message: "the pipeline ended with \(status)")
+        }
+    }
+
+    /// Builds what is saved and keeps a worker running, until the pipeline ends or the task is cancelled.
+    private mutating func follow(_ build: inout ChildProgram?) async throws {
+        var built: [String: Date] = [:]
+        while !Task.isCancelled {
             if let ended = build?.poll() {
                 build = nil
                 try finishBuild(ended)
             }
             if let ended = worker?.poll() {
                 worker = nil
-                if try workerEnded(ended) { break }
+                if try workerEnded(ended) { return }
             }
-            if Task.isCancelled { break }
-            if build == nil, changes(since: built) {
+            if build == nil, case let times = times, !times.isEmpty, times != built {
                 built = times
                 build = try startBuild()
             }
             try? await Task.sleep(for: .milliseconds(50))
         }
-        if let build {
-            build.interrupt()
-            _ = await build.end()
-        }
-        guard let worker else { return }
-        worker.interrupt()
-        if case .exited(let status) = await worker.end(), status != 0 {
-            throw PipelineError(.streamFailed, message: "the pipeline ended with \(status)")
-        }
     }
 
     // MARK: Files
 
+    /// When each file was saved. Empty if there is none: an editor is about to write it.
     private var times: [String: Date] {
         Dictionary(
             uniqueKeysWithValues: package.files.compactMap { file in
@@ -74,63 +80,72 @@ struct DevelopmentRun {
             })
     }
 
-    /// Whether a file was saved or deleted. A folder without files is one that an editor is about to fill.
-    private func changes(since built: [String: Date]) -> Bool {
-        let times = times
-        return !times.isEmpty && times != built
-    }
-
     // MARK: Versions
 
     private var log: String { "\(folder)/build.log" }
 
     private func startBuild() throws -> ChildProgram {
-        let package = package.folder.path(percentEncoded: false)
-        var options = ["build", "-c", "release", "--package-path", package]
-        options += ["--product", "gst\(self.package.library)", "-Xswiftc", "-static-stdlib"]
-        // Lines in the reports of traps.
-        options += ["-Xswiftc", "-g", "-Xlinker", "--version-script=\(package)/plugin.map"]
-        options += ["-Xlinker", "-Bsymbolic", "-Xlinker", "--gc-sections"]
-        return try ChildProgram(
-            "swift", options, environment: ["SWIFT_DETERMINISTIC_HASHING": "1"], log: log)
+        // Not stripped: the report of a trap names the line.
+        let words = ["--silent", "-C", package.folder.path(percentEncoded: false), "STRIP="]
+        return try ChildProgram("make", words, log: log)
     }
 
     private mutating func finishBuild(_ end: ChildProgram.End) throws {
         guard end == .exited(0) else {
             let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
             for line in text.split(separator: "\n")
-            where !line.hasPrefix("[") && !line.contains("prohibited flag") {
+            where !line.hasPrefix("[") && !line.hasPrefix("make: ")
+                && !line.contains("prohibited flag")
+            {
                 Terminal.write("\(String(line).printable)\n")
             }
-            return Terminal.log(
-                "this version does not compile"
-                    + (worker == nil ? "" : "; version \(current) goes on"))
+            return Terminal.log("this version does not compile\(goesOn)")
+        }
+        let library: String
+        do { library = try keepLibrary() } catch {
+            return Terminal.log("cannot keep this version: \(error)\(goesOn)")
         }
         newest += 1
-        let library = "libgst\(package.library).so"
-        try FileManager.default.createDirectory(
-            atPath: "\(folder)/\(newest)", withIntermediateDirectories: true)
-        try FileManager.default.copyItem(
-            atPath: package.folder.appending(path: ".build/release/\(library)")
-                .resolvingSymlinksInPath().path(percentEncoded: false),
-            toPath: "\(folder)/\(newest)/\(library)")
         versions.append(newest)
-        guard worker != nil else { return try startWorker(newest) }
+        guard let worker else { return try startWorker(newest) }
         // A worker that starts has no socket yet.
         for _ in 0..<200 where access(socket, F_OK) != 0 { usleep(50_000) }
-        let answer = try ControlSocket.ask(socket, "reload \(folder)/\(newest)/\(library)")
-        struct Answer: Decodable {
-            let ok: Bool
-            let error: String?
+        let answer: BridgeControl.Answer
+        do {
+            let line = try ControlSocket.ask(socket, "reload \(library)")
+            answer = try JSONDecoder().decode(BridgeControl.Answer.self, from: Data(line.utf8))
+        } catch {
+            // The version has ended the worker, or keeps it from answering.
+            current = newest
+            return worker.send(SIGKILL)
         }
-        let outcome = try? JSONDecoder().decode(Answer.self, from: Data(answer.utf8))
-        guard outcome?.ok == true else {
+        guard answer.ok else {
             versions.removeLast()
-            return Terminal.log(outcome?.error ?? answer)
+            return Terminal.log("\(answer.error ?? "version \(newest) is refused")\(goesOn)")
         }
         current = newest
         Terminal.log("version \(current)")
     }
+
+    /// What else happens when a version cannot be used.
+    private var goesOn: String { worker == nil ? "" : "; version \(current) goes on" }
+
+    /// Copies what was built to where the next build leaves it, and returns its path.
+    private func keepLibrary() throws -> String {
+        let name = "libgst\(package.library).so"
+        let place = folderOfVersion(newest + 1)
+        // Of a version that was not kept.
+        try? FileManager.default.removeItem(atPath: place)
+        try FileManager.default.createDirectory(
+            atPath: place, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            atPath: package.folder.appending(path: ".build/release/\(name)")
+                .resolvingSymlinksInPath().path(percentEncoded: false),
+            toPath: "\(place)/\(name)")
+        return "\(place)/\(name)"
+    }
+
+    private func folderOfVersion(_ version: Int) -> String { "\(folder)/\(version)" }
 
     // MARK: The worker
 
@@ -138,7 +153,7 @@ struct DevelopmentRun {
         workers += 1
         unlink(socket)
         unlink(trace)
-        var words = arguments + ["--control", socket, "--plugins", "\(folder)/\(version)"]
+        var words = arguments + ["--control", socket, "--plugins", folderOfVersion(version)]
         if let file = record.map({ numbered($0) }) {
             words = ["record"] + words + [file]
         } else {

@@ -81,9 +81,6 @@ final class Detection: Sendable {
         _ live: LiveTiming?
     ) {
         let name = detector.name
-        for recorder in recorders {
-            recorder.note(name, isPresent: finding.isPresent, at: time, live, of: detector.kind)
-        }
         let news = state.withLock { state -> DetectedEvent? in
             guard var current = state.current[name] else {
                 guard finding.isPresent else { return nil }
@@ -99,6 +96,12 @@ final class Detection: Sendable {
             state.current[name] = current
             guard let absent = current.absent, time - absent >= Self.pause else { return nil }
             return state.end(name, at: absent)
+        }
+        let begins = news.map { $0.ended == nil } ?? false
+        for recorder in recorders {
+            recorder.note(
+                name, isPresent: finding.isPresent, begins: begins, at: time, live,
+                of: detector.kind)
         }
         if let news { notify(news) }
     }

@@ -2,18 +2,19 @@ extension Recorder {
     /// Notes whether a detector found its state at a moment of a stream: see ``Configuration/events``. Thread: any.
     ///
     /// - Parameters:
+    ///   - begins: Whether an event begins there: it becomes a chapter of its file.
     ///   - time: The running time of the stream.
     ///   - live: The timing of a live stream.
     ///   - kind: The kind of the stream.
     func note(
-        _ detector: String, isPresent: Bool, at time: MediaTime, _ live: LiveTiming?,
-        of kind: MediaKind
+        _ detector: String, isPresent: Bool, begins: Bool, at time: MediaTime,
+        _ live: LiveTiming?, of kind: MediaKind
     ) {
         guard configuration.events?.detectors.contains(detector) == true,
             let position = timeline.position(of: time, live, of: kind)
         else { return }
         let place = position + (tracks[kind]?.shift ?? .zero)
-        inbox.put(.state(detector, isPresent: isPresent, at: place))
+        inbox.put(.state(detector, isPresent: isPresent, begins: begins, at: place))
     }
 
     /// Notes that a detector finds nothing more. If it has failed, everything is recorded from here on: the recording

@@ -3,32 +3,32 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// `gst-bridge dev`, with a program in the place of `swift` that copies a library: a build takes a minute.
+    /// `gst-bridge dev` with a package that copies a library: a build takes a minute.
     @Suite(
         .hangGuard,
         .enabled(if: !Sanitizer.isActive, "a library with a sanitizer needs a program with it"))
     struct DevTests {
-        /// A package whose element is `blur`, with a compiler that takes every version but those with `error`.
-        private func package(in directory: TemporaryDirectory) throws -> (
-            folder: String, path: String
-        ) {
+        /// Writes a package whose element is `blur`. Every version but those with `error` is built, and one with `trap`
+        /// ends the program that loads it.
+        ///
+        /// - Returns: The folder.
+        private func package(in directory: TemporaryDirectory) throws -> String {
             let folder = directory.file("blur")
-            let build = "\(folder)/.build/release"
-            for new in ["\(folder)/Sources/blur", build, directory.file("bin")] {
+            for new in ["\(folder)/Sources/blur", "\(folder)/.build/release"] {
                 try FileManager.default.createDirectory(
                     atPath: new, withIntermediateDirectories: true)
             }
             try #"products: [.library(name: "gstmediabridge", type: .dynamic)]"#
                 .write(toFile: "\(folder)/Package.swift", atomically: true, encoding: .utf8)
-            let library = try Tool.built("libgstmediabridge.so")
-            let compiler = directory.file("bin/swift")
             try """
-            #!/bin/sh
-            if grep -q error \(folder)/Sources/blur/*.swift; then echo "Blur.swift:1:1: error: no"; exit 1; fi
-            cp \(library) \(build)/
-            """.write(toFile: compiler, atomically: true, encoding: .utf8)
-            chmod(compiler, 0o755)
-            return (folder, directory.file("bin"))
+            all:
+            \t@if grep -q error Sources/blur/*.swift; then echo "Blur.swift:1:1: error: no"; exit 1; fi
+            \t@if grep -q trap Sources/blur/*.swift; then cc -shared -o .build/release/libgstmediabridge.so trap.c; \
+            else cp \(try Tool.built("libgstmediabridge.so")) .build/release/; fi
+            """.write(toFile: "\(folder)/Makefile", atomically: true, encoding: .utf8)
+            try "__attribute__((constructor)) static void trap(void) { __builtin_trap(); }"
+                .write(toFile: "\(folder)/trap.c", atomically: true, encoding: .utf8)
+            return folder
         }
 
         private func save(_ text: String, in folder: String) throws {
@@ -38,9 +38,8 @@ extension CommandTests {
 
         @Test func eachSavedVersionTakesOverAndTheRecordingGoesOn() async throws {
             try await withTemporaryDirectory { directory in
-                let (folder, bin) = try package(in: directory)
+                let folder = try package(in: directory)
                 try save("first", in: folder)
-                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
                 let film = directory.file("film.mkv")
                 let ended = try await withChildProcess(
                     Tool.gstBridge,
@@ -48,7 +47,7 @@ extension CommandTests {
                         "dev", folder, "--record", film, "--capture",
                         "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! "
                             + "blur radius=2 ! identity",
-                    ], environment: ["PATH": "\(bin):\(path)", "DISPLAY": ""]
+                    ], environment: ["DISPLAY": ""]
                 ) { child in
                     try await child.waitForErrors(to: "record") { $0.contains("recording \(film)") }
                     try save("second", in: folder)
@@ -79,9 +78,8 @@ extension CommandTests {
 
         @Test func aWorkerThatIsKilledStartsAgainWithTheVersionBefore() async throws {
             try await withTemporaryDirectory { directory in
-                let (folder, bin) = try package(in: directory)
+                let folder = try package(in: directory)
                 try save("first", in: folder)
-                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
                 let socket = directory.file("control")
                 let ended = try await withChildProcess(
                     Tool.gstBridge,
@@ -89,7 +87,7 @@ extension CommandTests {
                         "dev", folder, "--record", directory.file("film.mkv"), "--control", socket,
                         "--capture",
                         "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! blur",
-                    ], environment: ["PATH": "\(bin):\(path)", "DISPLAY": ""]
+                    ], environment: ["DISPLAY": ""]
                 ) { child in
                     try await child.waitForErrors(to: "record") { $0.contains("film.mkv") }
                     try save("second", in: folder)
@@ -108,6 +106,34 @@ extension CommandTests {
                         "ffmpeg",
                         ["-v", "error", "-xerror", "-i", directory.file(file), "-f", "null", "-"])
                 }
+            }
+        }
+
+        @Test func aVersionThatTrapsWhileItIsLoadedIsNotTriedAgain() async throws {
+            try await withTemporaryDirectory { directory in
+                let folder = try package(in: directory)
+                try save("first", in: folder)
+                let ended = try await withChildProcess(
+                    Tool.gstBridge,
+                    [
+                        "dev", folder, "--record", directory.file("film.mkv"), "--capture",
+                        "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! blur",
+                    ], environment: ["DISPLAY": ""]
+                ) { child in
+                    try await child.waitForErrors(to: "record") { $0.contains("film.mkv") }
+                    try save("trap", in: folder)
+                    try await child.waitForErrors(to: "start again") {
+                        $0.contains("version 1 runs again") && $0.contains("film-2.mkv")
+                    }
+                    try save("third", in: folder)
+                    try await child.waitForErrors(to: "take version 3") {
+                        $0.contains("version 3\n")
+                    }
+                    return try await child.stop()
+                }
+                #expect(ended.status == 0, "\(ended.errors)")
+                #expect(ended.errors.contains("version 2 was ended by"), "\(ended.errors)")
+                #expect(!FileManager.default.fileExists(atPath: directory.file("film-3.mkv")))
             }
         }
 

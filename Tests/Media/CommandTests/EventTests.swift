@@ -46,6 +46,57 @@ extension CommandTests {
             }
         }
 
+        @Test func eachEventGetsAPictureACommandAndAChapter() async throws {
+            try await withTemporaryDirectory { directory in
+                let (path, log) = (directory.file("it's a film.mkv"), directory.file("log"))
+                let ended = try await GstBridge.run([
+                    "record", "--capture", Self.capture, path, "--when", "motion=1", "--before",
+                    "1s", "--after", "0", "--event-pictures", "--on-event",
+                    #"printf '%s\n' {kind} {file} {time} {picture} >> '\#(log)'"#,
+                ])
+                #expect(ended.status == 0, "\(ended.errors)")
+                let picture = directory.file("it's a film-1.jpg")
+                #expect(
+                    try String(contentsOfFile: log, encoding: .utf8)
+                        == "motion\n\(path)\n1.000\n\(picture)\n")
+                // The first picture with the ball.
+                let brightest = try await MediaProbe.luma(of: picture, columns: 16, rows: 12)
+                    .flatMap(\.self).max()
+                #expect(try #require(brightest) > 100)
+                let chapters = try await Tool.check(
+                    "ffprobe",
+                    ["-v", "error", "-show_entries", "chapter=start:chapter_tags=title"]
+                        + ["-of", "csv=p=0", path])
+                #expect(chapters.contains("1000000000,motion"), "\(chapters)")
+            }
+        }
+
+        @Test func aCommandThatFailsIsReported() async throws {
+            try await withTemporaryDirectory { directory in
+                let ended = try await GstBridge.run([
+                    "record", "--capture", Self.capture, directory.file("out.mkv"), "--when",
+                    "motion=1", "--on-event", "exit 3 # {kind}",
+                ])
+                #expect(ended.status == 1)
+                #expect(ended.errors.contains("--on-event ended with 3: exit 3 # 'motion'"))
+            }
+        }
+
+        @Test func aRingRemovesThePicturesOfEvents() async throws {
+            try await withTemporaryDirectory { directory in
+                for number in 0...1 {
+                    let ended = try await GstBridge.run([
+                        "record", "--capture", Self.capture, directory.file("film.mkv"), "--when",
+                        "motion=1", "--before", "0", "--keep", "1", "--event-pictures",
+                    ])
+                    #expect(ended.status == 0, "\(ended.errors)")
+                    let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                    let (film, picture) = ("film-0000\(number).mkv", "film-0000\(number)-1.jpg")
+                    #expect(rest.filter { !$0.hasPrefix(".") }.sorted() == [picture, film])
+                }
+            }
+        }
+
         @Test func aClientWatchesEventsAndFiles() async throws {
             try await withTemporaryDirectory { directory in
                 let (path, socket) = (directory.file("out.mkv"), directory.file("socket"))
@@ -81,7 +132,8 @@ extension CommandTests {
 
         @Test(arguments: [
             ["--before", "1s"], ["--when", "movement"], ["--when", "motion", "--overwrite"],
-            ["--when", "motion", "--replay", "3s"],
+            ["--when", "motion", "--replay", "3s"], ["--on-event", "true"], ["--event-pictures"],
+            ["--when", "motion", "--on-event", "mail {picture}"],
         ]) func wrongUsageIsRefused(options: [String]) async throws {
             let ended = try await GstBridge.run(["record", "none.mkv"] + options)
             #expect(ended.status == 64)

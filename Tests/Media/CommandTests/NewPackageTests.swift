@@ -55,6 +55,21 @@ struct NewPackageTests {
         }
     }
 
+    @Test func theArticlesChangeToTheFilterCompiles() async throws {
+        try await withTemporaryDirectory { directory in
+            #expect(try await new("brighten", in: directory).status == 0)
+            let article = try Repository.text(
+                "Sources/MediaBridgeElements/MediaBridgeElements.docc/FirstFilter.md")
+            let body = try #require(article.firstMatch(of: /```swift\n([\s\S]*?)```/)).1
+            let path = directory.file("brighten/Sources/brighten/Brighten.swift")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let end = try #require(text.range(of: "    let brightness")).lowerBound
+            try "\(text[..<end])\(body)}\n".write(
+                toFile: path, atomically: true, encoding: .utf8)
+            try await compile(directory.file("brighten"), ["brighten", "brightenTests"])
+        }
+    }
+
     @Test func aProgramsPackageCompiles() async throws {
         try await withTemporaryDirectory { directory in
             #expect(try await new("--program example", in: directory).status == 0)

@@ -153,14 +153,15 @@ enum Kills {
     /// - Parameters:
     ///   - moment: The number of frames offered before the kill.
     ///   - isSettled: Whether the kill waits until the file contains all frames offered up to a moment,
-    ///     except the permitted loss. Otherwise, frames that a busy machine has not encoded yet also
-    ///     count as lost.
+    ///     except the permitted loss.
     private static func kill(
         _ kind: Kind, after moment: Int, isSettled: Bool
     ) async throws -> Loss {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(kind.subject.container)")
-            let recording = try Recording(VictimOrder(kind.camera, as: kind.subject, into: path))
+            var order = VictimOrder(kind.camera, as: kind.subject, into: path)
+            order.lag = kind.limit
+            let recording = try Recording(order)
             defer { recording.child.send(signal: SIGKILL) }
             try await recording.untilTold("fileStarted")
             try await recording.child.waitForOutput(to: "hand over \(moment) frames") {

@@ -26,8 +26,8 @@ final class RecordingInbox: Sendable {
         case mark(String, at: MediaTime)
         /// The next file begins with the first key unit after a time.
         case split(after: MediaTime)
-        /// Whether a detector found its state at a time.
-        case state(String, isPresent: Bool, at: MediaTime)
+        /// Whether a detector found its state at a time, and whether an event begins there.
+        case state(String, isPresent: Bool, begins: Bool, at: MediaTime)
         /// A detector has ended, or has failed.
         case stateEnded(String, hasFailed: Bool)
         case cut(RecordingCut)

@@ -23,18 +23,39 @@ extension Recordings.File {
                 message: "a contact sheet of \(columns)x\(rows) pictures is out of range",
                 advice: "1 to 40 pictures in each direction")
         }
-        guard let index = streams.firstIndex(where: { $0.kind == "video" }) else {
-            throw PipelineError(.noFrames, message: "\(path) has no video")
-        }
-        let cell = cell(of: streams[index].size, width: width / columns)
+        let cell = cell(of: video?.stream.size, width: width / columns)
         let count = Int64(columns * rows)
         let times = (0..<count).map { start + length / (2 * count) * (2 * $0 + 1) }
+        let pictures = try await pictures(at: times, Self.elements(cell))
+        return try Self.sheet(of: pictures, cell, columns: columns, rows: rows)
+    }
+
+    /// Returns the picture that is shown at a time of the recording, upright and with square pixels.
+    ///
+    /// - Parameter time: The time from the beginning of the file. After the end, it is that of the last picture.
+    /// - Returns: A frame in `BGRA`, without a time.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/noFrames`` if no picture can be decoded.
+    public func picture(at time: Duration) async throws -> VideoFrame {
+        // Matroska rounds times to whole milliseconds.
+        let time = start + MediaTime(time).nanoseconds + 500_000
+        return try await pictures(
+            at: [time], Self.upright + "! videoscale ! video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! "
+        )[0]
+    }
+
+    private var video: (pad: String, stream: Stream)? {
+        streams.firstIndex { $0.kind == "video" }.map { (pads[$0].name, streams[$0]) }
+    }
+
+    /// Returns the picture at or before each of several times, at least one.
+    private func pictures(at times: [Int64], _ elements: String) async throws -> [VideoFrame] {
+        guard let video else { throw PipelineError(.noFrames, message: "\(path) has no video") }
         var pictures: [VideoFrame] = []
         for group in isIndexed ? times.map({ [$0] }) : [times] {
             let chosen = ChosenPictures(at: group)
             let reader = try StreamReader(
                 of: path, demuxer: container.demuxer,
-                streams: [.init(pad: pads[index].name, elements: Self.elements(cell))],
+                streams: [.init(pad: video.pad, elements: elements)],
                 fragments: recorded.fragments)
             let from = isIndexed ? ClockTime(MediaTime(nanoseconds: group[0])) : nil
             try await reader.run(from: from, onTags: { _, _ in }) { chosen.take($1) }
@@ -43,7 +64,7 @@ extension Recordings.File {
         guard !pictures.isEmpty else {
             throw PipelineError(.noFrames, message: "no picture of \(path) can be decoded")
         }
-        return try Self.sheet(of: pictures, cell, columns: columns, rows: rows)
+        return pictures
     }
 
     /// Returns the size of a picture on the sheet, with even numbers.
@@ -53,9 +74,10 @@ extension Recordings.File {
         return VideoSize(width: width / 2 * 2, height: height / 2 * 2)
     }
 
+    private static let upright = "decodebin ! videoconvert ! videoflip video-direction=auto "
+
     private static func elements(_ cell: VideoSize) -> String {
-        "decodebin ! videoconvert ! videoflip video-direction=auto "
-            + "! videoscale ! video/x-raw,format=BGRA,width=\(cell.width),height=\(cell.height),"
+        upright + "! videoscale ! video/x-raw,format=BGRA,width=\(cell.width),height=\(cell.height),"
             + "pixel-aspect-ratio=1/1 ! timeoverlay time-mode=stream-time halignment=right "
             + "valignment=bottom xpad=4 ypad=4 "
             + "! video/x-raw,format=BGRA ! "

@@ -33,7 +33,7 @@ public struct RecorderReport: Sendable {
         public var failure: PipelineError?
     }
 
-    /// A moment that ``Recorder/mark(_:)`` marked.
+    /// A moment that ``Recorder/mark(_:)`` marked, or the beginning of an event, with the detector's name.
     public struct Mark: Equatable, Sendable {
         /// The name, as it was given.
         public var name: String

@@ -35,7 +35,7 @@ final class FileWriter: @unchecked Sendable {
     /// The units that a file begins with, while they are written to it.
     private var opening: ArraySlice<EncodedUnit> = []
     /// The marks that are not earlier than the last unit.
-    private var marks: [(name: String, time: MediaTime)] = []
+    private var marks: [(name: String, time: MediaTime, isKept: Bool)] = []
     /// Gets a line for each unit; `nil` if nothing does.
     var frameLog: FrameLog?
     /// The tags of the streams, written to every file.
@@ -364,17 +364,21 @@ extension FileWriter {
     }
 
     /// Marks a time of the recorder.
-    func mark(_ name: String, at time: MediaTime) { marks.append((name, time)) }
+    ///
+    /// - Parameter isKept: Whether a ring does not remove the file: it gets a `.keep` file.
+    func mark(_ name: String, at time: MediaTime, isKept: Bool = true) {
+        let place = marks.firstIndex { time < $0.time } ?? marks.count
+        marks.insert((name, time, isKept), at: place)
+    }
 
-    /// Gives the file the marks that are earlier than a time; all of them if it is `nil`. A ring
-    /// does not remove a file with a mark: it gets a `.keep` file.
+    /// Gives the file the marks that are earlier than a time; all of them if it is `nil`.
     func placeMarks(before time: MediaTime?) {
         guard let file else { return }
         while let first = marks.first, time.map({ first.time < $0 }) ?? true {
             marks.removeFirst()
             let mark = file.add(first.name, at: first.time)
             log { $0.add(first.name, at: file.zero + MediaTime(mark.time), in: file) }
-            if limits.segments?.keep != nil { protect(file.path) }
+            if first.isKept, limits.segments?.keep != nil { protect(file.path) }
             notify(.marked(path: file.path, mark))
         }
     }

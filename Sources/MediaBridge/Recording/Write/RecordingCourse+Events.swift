@@ -9,12 +9,15 @@ extension RecordingCourse {
         settle()
     }
 
+    /// Whether what is found is recorded.
+    var isArmed: Bool { wanted != nil && (phase == .recording || startMark != nil) }
+
     /// Takes what a detector has found.
     func decide(_ body: (inout WantedTimes) -> Void) {
         guard var wanted else { return }
         body(&wanted)
         // What is found while nothing is recorded is not wanted.
-        if phase != .recording, startMark == nil { wanted.removeRanges() }
+        if !isArmed { wanted.removeRanges() }
         self.wanted = wanted
         settle()
     }

@@ -78,7 +78,8 @@ final class RecordingCourse: @unchecked Sendable {
             case .start(let mark): afterPump { start(at: mark) }
             case .mark(let name, let time): writer.mark(name, at: time)
             case .split(let time): splits.append(time)
-            case .state(let detector, let isPresent, let time):
+            case .state(let detector, let isPresent, let begins, let time):
+                if begins, isArmed { writer.mark(detector, at: time, isKept: false) }
                 decide { $0.note(detector, isPresent: isPresent, at: time) }
             case .stateEnded(let detector, let hasFailed):
                 decide { $0.end(detector, hasFailed: hasFailed) }

@@ -36,6 +36,7 @@ struct BridgingVictim {
         terminated.resume()
         defer { terminated.cancel() }
         let recorder = bridge.recorders[0]
+        witness.recorder.withLock { $0 = recorder }
         let listening = diary.listen(to: recorder)
         let result = await bridge.run()
         for failure in result.failures {
@@ -54,10 +55,16 @@ struct BridgingVictim {
     }
 
     /// Reports each frame, and triggers the ordered faults.
-    private struct Witness: VideoProcessor {
+    private final class Witness: VideoProcessor, Sendable {
         let order: VictimOrder
         let diary: Diary
         let wish: Wish
+        let recorder = Mutex<Recorder?>(nil)
+        private let offered = Atomic<Int>(0)
+
+        init(order: VictimOrder, diary: Diary, wish: Wish) {
+            (self.order, self.diary, self.wish) = (order, diary, wish)
+        }
 
         struct Thrown: Error, CustomStringConvertible {
             let description = "the processor throws as ordered"
@@ -74,10 +81,20 @@ struct BridgingVictim {
         /// - Returns: The number of the frame, starting at 1.
         @discardableResult
         func see() -> Int {
+            if order.lag > 0 { keepUp() }
             let number = diary.frame()
             if number == order.fillAfter { DiskFiller.fill(beside: order.path) }
             if number == order.stopAfter { wish.stop() }
             return number
+        }
+
+        /// Waits until the recorder has written what was offered.
+        private func keepUp() {
+            let offered = offered.add(1, ordering: .relaxed).oldValue
+            let deadline = ContinuousClock.now + .seconds(10)
+            while ContinuousClock.now < deadline,
+                offered - (recorder.withLock { $0?.report.video?.written } ?? 0) >= order.lag
+            { usleep(1000) }
         }
     }
 

@@ -39,6 +39,9 @@ struct VictimOrder: Codable, Sendable {
     var bitrate = 0
     var stallTimeout = 10.0
     var isDurable = false
+    /// How many frames may be offered and not written before the next one waits, so that a busy machine loses no more
+    /// than others; 0: any number.
+    var lag = 0
     /// Bytes; negative: the default.
     var reserve = -1
     /// Maximum bytes per file, by RLIMIT_FSIZE; 0: unlimited.

@@ -5,6 +5,7 @@ internal import MediaBridge
 /// A program that this one has started.
 struct ChildProgram: Sendable {
     private let process: pid_t
+    private let hasOwnGroup: Bool
 
     /// How a program ended.
     enum End: Equatable {
@@ -17,9 +18,10 @@ struct ChildProgram: Sendable {
     /// - Parameters:
     ///   - environment: Variables that replace or join those of this program.
     ///   - log: The file that gets what it prints; `nil` for the terminal.
+    ///   - hasOwnGroup: Whether Ctrl-C does not reach it and ``end(within:)`` also ends what it has started.
     init(
         _ program: String, _ arguments: [String], environment: [String: String] = [:],
-        log: String? = nil
+        log: String? = nil, hasOwnGroup: Bool = false
     ) throws(PipelineError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,8 +40,9 @@ struct ChildProgram: Sendable {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
+        let group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0
         posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var variables: [UnsafeMutablePointer<CChar>?] = []
@@ -57,7 +60,7 @@ struct ChildProgram: Sendable {
             throw PipelineError(
                 .notFound, message: "\(program) does not start: \(systemErrorText(error))")
         }
-        self.process = process
+        (self.process, self.hasOwnGroup) = (process, hasOwnGroup)
     }
 
     /// Returns how the program ended; `nil` while it runs. Must not be called again after that.
@@ -69,14 +72,18 @@ struct ChildProgram: Sendable {
     }
 
     /// Waits until the program has ended.
-    func end() async -> End {
+    ///
+    /// - Parameter limit: When it is killed; `nil`: never.
+    func end(within limit: Duration? = nil) async -> End {
+        let deadline = limit.map { ContinuousClock.now + $0 }
         while true {
             if let end = poll() { return end }
+            if let deadline, ContinuousClock.now >= deadline { send(SIGKILL) }
             // Not cancelled: the program ends by itself.
             await Task.detached { try? await Task.sleep(for: .milliseconds(20)) }.value
         }
     }
 
-    /// Requests an orderly end, as Ctrl-C does.
-    func interrupt() { kill(process, SIGINT) }
+    /// Sends a signal: with SIGINT, it ends in order.
+    func send(_ signal: Int32) { kill(hasOwnGroup ? -process : process, signal) }
 }
