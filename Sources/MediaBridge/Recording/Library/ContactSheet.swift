@@ -39,7 +39,8 @@ extension Recordings.File {
         // Matroska rounds times to whole milliseconds.
         let time = start + MediaTime(time).nanoseconds + 500_000
         return try await pictures(
-            at: [time], Self.upright + "! videoscale ! video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! "
+            at: [time],
+            Self.upright + "! videoscale ! video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! "
         )[0]
     }
 
@@ -77,7 +78,8 @@ extension Recordings.File {
     private static let upright = "decodebin ! videoconvert ! videoflip video-direction=auto "
 
     private static func elements(_ cell: VideoSize) -> String {
-        upright + "! videoscale ! video/x-raw,format=BGRA,width=\(cell.width),height=\(cell.height),"
+        upright
+            + "! videoscale ! video/x-raw,format=BGRA,width=\(cell.width),height=\(cell.height),"
             + "pixel-aspect-ratio=1/1 ! timeoverlay time-mode=stream-time halignment=right "
             + "valignment=bottom xpad=4 ypad=4 "
             + "! video/x-raw,format=BGRA ! "
