@@ -324,8 +324,8 @@ let package = Package(
         .testTarget(
             name: "ElementTests",
             dependencies: [
-                "MediaBridge", "MediaBridgeElements", "TestSupport", "element-examples",
-                "gst-bridge", "gst-bridge-network",
+                "GStreamerKit", "MediaBridge", "MediaBridgeElements", "TestSupport",
+                "element-examples", "gst-bridge", "gst-bridge-network",
             ],
             path: "Tests/Media/ElementTests", swiftSettings: settings),
         // The command, run as users run it: exit status, output and files.

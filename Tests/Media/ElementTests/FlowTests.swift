@@ -1,0 +1,139 @@
+import GStreamerKit
+import MediaBridge
+import MediaBridgeElements
+import Synchronization
+import TestSupport
+import Testing
+
+/// Inverts pictures of one plane.
+private final class Flipped: VideoProcessor, MediaElement, Sendable {
+    static let caps = "video/x-raw, format={ GRAY8, GRAY16_LE }"
+
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+        try frame.withMutablePlanes { planes in
+            for y in 0..<planes[0].rows {
+                var row = planes[0].row(y)
+                for x in row.byteOffsets { row[x] = ~row[x] }
+            }
+        }
+        return frame
+    }
+}
+
+/// Keeps the bytes and times of what it gets.
+private final class Kept: VideoSink, MediaElement {
+    struct Frame: Equatable {
+        var format: VideoPixelFormat
+        var size: VideoSize
+        var time: MediaTime?
+        var bytes: [UInt8]
+    }
+    static let caps = "video/x-raw, format={ GRAY8, GRAY16_LE }"
+    static let all = Mutex<[String: [Frame]]>([:])
+    let collection = MediaProperty("Where the frames are kept", default: "")
+
+    func render(_ frame: VideoFrame) throws {
+        let bytes = try frame.withPlanes { planes in
+            (0..<planes[0].rows).flatMap { y in planes[0].row(y).withUnsafeBytes { Array($0) } }
+        }
+        let kept = Frame(
+            format: frame.format.pixelFormat, size: frame.size, time: frame.runningTime,
+            bytes: bytes)
+        Self.all.withLock { $0[collection.value, default: []].append(kept) }
+    }
+}
+
+/// What pipelines do to elements while frames pass: flushes, segments, formats that change.
+@Suite(.hangGuard) struct FlowTests {
+    init() throws {
+        try ElementPlugin("flow") {
+            Flipped.self
+            Kept.self
+        }.register()
+    }
+
+    private func kept(_ name: String) -> [Kept.Frame] { Kept.all.withLock { $0[name] ?? [] } }
+
+    /// Runs a pipeline whose frames reach the sink of `before` filtered and the other one unchanged.
+    ///
+    /// - Parameter body: Called while frames pass.
+    private func run(
+        _ source: String, _ name: String, _ body: (Pipeline) async throws -> Void
+    ) async throws -> (filtered: [Kept.Frame], plain: [Kept.Frame]) {
+        let pipeline = try Pipeline(
+            parsing: "\(source) ! tee name=t "
+                + "t. ! queue ! flipped ! kept sync=false collection=\(name)-filtered "
+                + "t. ! queue ! kept sync=false collection=\(name)-plain")
+        let messages = pipeline.messages
+        try await pipeline.setState(.playing)
+        try await body(pipeline)
+        try await untilEnd(messages)
+        try await pipeline.setState(.null)
+        return (kept("\(name)-filtered"), kept("\(name)-plain"))
+    }
+
+    private func untilEnd(_ messages: AsyncStream<BusMessage>) async throws {
+        for await message in messages {
+            switch message {
+            case .error(let error): throw error
+            case .endOfStream: return
+            default: continue
+            }
+        }
+    }
+
+    private func inverted(_ frames: [Kept.Frame]) -> [Kept.Frame] {
+        frames.map { frame in
+            var frame = frame
+            frame.bytes = frame.bytes.map { ~$0 }
+            return frame
+        }
+    }
+
+    @Test func afterASeekTheFramesAreThoseOfTheNewSegment() async throws {
+        let (filtered, plain) = try await run(
+            "videotestsrc num-buffers=400 pattern=ball ! "
+                + "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", "seek"
+        ) { pipeline in
+            for second in [9, 2, 5] {
+                #expect(
+                    await pipeline.seek(
+                        toKeyFrameAt: ClockTime(nanoseconds: UInt64(second) * 1_000_000_000)))
+            }
+        }
+        // Each seek begins at time zero again.
+        func last(_ frames: [Kept.Frame]) -> [Kept.Frame] {
+            Array(frames[(frames.lastIndex { $0.time == .zero } ?? 0)...])
+        }
+        let (new, expected) = (last(filtered), inverted(last(plain)))
+        #expect(new.count > 10)
+        #expect(new == expected)
+    }
+
+    @Test func aFormatMayChangeWithAnyFrame() async throws {
+        let formats = [("GRAY8", 64, 48), ("GRAY16_LE", 33, 17), ("GRAY8", 64, 48), ("GRAY8", 2, 2)]
+        let (filtered, plain) = try await run(
+            "concat name=c "
+                + formats.map {
+                    "videotestsrc num-buffers=3 ! "
+                        + "video/x-raw,format=\($0.0),width=\($0.1),height=\($0.2) ! c. "
+                }.joined() + "c.", "formats"
+        ) { _ in }
+        #expect(filtered.map(\.size.width) == formats.flatMap { [$0.1, $0.1, $0.1] })
+        #expect(filtered == inverted(plain))
+    }
+
+    @Test func anElementGoesThroughItsStatesAgainAndAgain() async throws {
+        let pipeline = try Pipeline(
+            parsing: "videotestsrc num-buffers=5 ! video/x-raw,format=GRAY8,width=8,height=8 ! "
+                + "flipped ! kept sync=false collection=states")
+        for round in 1...3 {
+            let messages = pipeline.messages
+            try await pipeline.setState(.playing)
+            try await untilEnd(messages)
+            try await pipeline.setState(round == 2 ? .ready : .null)
+            #expect(kept("states").count == round * 5)
+        }
+        try await pipeline.setState(.null)
+    }
+}
