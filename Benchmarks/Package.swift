@@ -28,7 +28,10 @@ let package = Package(
         // The library as a program uses it.
         .executableTarget(
             name: "swift-workloads",
-            dependencies: [.product(name: "MediaBridge", package: "MediaBridge")]),
+            dependencies: [
+                "CGStreamerApp", .product(name: "MediaBridge", package: "MediaBridge"),
+                .product(name: "MediaBridgeElements", package: "MediaBridge"),
+            ]),
         .target(name: "AllocationCounter"),
         .target(name: "CallgrindSupport"),
         .executableTarget(name: "measure"),

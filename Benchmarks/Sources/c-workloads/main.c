@@ -13,6 +13,7 @@ static const struct {
     {"pull", 1, pull, "CAPTURE: pulls each sample in a loop, and lets it go"},
     {"filter", 3, filter, "grayscale|mirror|rotate CAPTURE OUTPUT: a bridge that changes the pixels"},
     {"convert", 2, convert, "FORMAT CAPTURE: converts each picture, as a renderer asks for it"},
+    {"element", 1, element, "PIPELINE: runs a pipeline, in which cnegative is a filter"},
     {"push", 2, push, "wrapped|copied FRAMES: 1080p pictures of the program's own, to fakesink"},
     {"fanout", 2, fanout, "SINKS FRAMES: one capture to many sinks, each behind a queue"},
     {"captures", 2, captures, "COUNT FRAMES: many captures side by side, each to a callback"},

@@ -27,6 +27,7 @@ int look(char **words);
 int pull(char **words);
 int filter(char **words);
 int convert(char **words);
+int element(char **words);
 int push(char **words);
 int fanout(char **words);
 int captures(char **words);

@@ -12,7 +12,8 @@ protocol Workload {
 
 /// Every workload, in the order of the table.
 let workloads: [any (Workload & Sendable).Type] = [
-    BridgeAlone.self, Looking.self, Iteration.self, Filters.self, Conversions.self, Pushes.self,
+    BridgeAlone.self, Looking.self, Iteration.self, Filters.self, Elements.self, Conversions.self,
+    Pushes.self,
     FanOut.self, Engines.self, Latency.self, StartUp.self, Films.self, Channels.self, Sound.self,
     Confinement.self, Long.self, Capacity.self, WebRTC.self,
 ]
