@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "MediaBridgeHTTP",
             dependencies: [
-                "MediaBridge", "MediaBridgeWebRTC",
+                "MediaBasics", "MediaBridge", "MediaBridgeWebRTC",
                 .product(
                     name: "HTTPTypes", package: "swift-http-types",
                     condition: .when(traits: ["HTTP"])),

@@ -4,7 +4,7 @@ internal import MediaCore
 
 /// An element whose class is a `MediaEndpoint`: a source or a sink.
 ///
-/// The calls that begin and end a run are made on a queue of its own: GStreamer makes them on the thread that changes
+/// The calls that begin and end a run are made on the element's own queue: GStreamer makes them on the thread that changes
 /// the pipeline's state, which is the main thread of many programs.
 class EndpointElement: ElementObject {
     private let queue = SerialQueue(label: "mediabridge.element")

@@ -35,7 +35,7 @@ public protocol MediaElement: AnyObject, SendableMetatype {
     /// What the element does, in a sentence without a full stop. Default: the name of the class.
     static var summary: String { get }
 
-    /// The formats that the element takes, of a source those that it gives, as caps in the form of gst-launch:
+    /// The formats that the element takes, or gives if it is a source, as caps in the form of gst-launch:
     /// `video/x-raw` for every format.
     static var caps: String { get }
 

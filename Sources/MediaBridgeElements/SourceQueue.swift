@@ -29,7 +29,7 @@ final class SourceQueue: VideoFrameConsumer, AudioFrameConsumer {
     }
     /// The most pictures that wait.
     static let mostPictures = 4
-    /// What comes next.
+    /// The next frame, or the end.
     enum Next {
         case frame(Frame, age: Duration)
         case end
@@ -45,7 +45,7 @@ final class SourceQueue: VideoFrameConsumer, AudioFrameConsumer {
         var evicted = 0
     }
     private let state = Mutex(State())
-    /// Something comes next.
+    /// A frame or the end is there.
     private let arrived = MonotonicSignal()
     /// A frame has left, or the queue is closed.
     private let room = MonotonicSignal()
@@ -76,7 +76,7 @@ final class SourceQueue: VideoFrameConsumer, AudioFrameConsumer {
         if isInterrupted { arrived.signal() }
     }
 
-    /// Waits for what comes next.
+    /// Waits for the next frame or the end.
     ///
     /// - Returns: It, and the number of frames that were dropped since the last call because newer ones came.
     func next() -> (Next, evicted: Int) {

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import MediaBasics
 internal import MediaBridgeWebRTC
 internal import NIOCore
 internal import NIOHTTP1
@@ -56,7 +57,7 @@ final class HTTPConversation: ChannelInboundHandler, RemovableChannelHandler {
     /// The timeout for each of these steps: reading a body, computing a response, sending it to the
     /// client. The answer to an offer takes less than a second, and up to five while it waits for
     /// the first frame.
-    private static let step = TimeAmount.seconds(15)
+    private static let step = TimeAmount.seconds(15 * Int64(DeadlineFactor.value))
     /// How long the rest of a body is read, so that the client can read the response before the
     /// connection closes.
     private static let lingering = TimeAmount.seconds(2)

@@ -1,7 +1,7 @@
 import Glibc
 import MediaBridgeElements
 
-/// Measures how loud sound is, and leaves it as it is.
+/// Measures how loud sound is, without changing it.
 ///
 /// ```sh
 /// gst-bridge run --control live.sock --capture "autoaudiosrc ! audioconvert ! meter" --output fakesink

@@ -111,7 +111,9 @@ private final class Kept: VideoSink, MediaElement {
     }
 
     @Test func aFormatMayChangeWithAnyFrame() async throws {
-        let formats = [("GRAY8", 64, 48), ("GRAY16_LE", 33, 17), ("GRAY8", 64, 48), ("GRAY8", 2, 2)]
+        let formats = [
+            ("GRAY8", 64, 48), ("GRAY16_LE", 33, 17), ("GRAY8", 64, 48), ("GRAY8", 2, 2),
+        ]
         let (filtered, plain) = try await run(
             "concat name=c "
                 + formats.map {

@@ -81,7 +81,7 @@ package final class ControlSocket: Sendable {
         for watcher in watchers.withLock({ $0.values.map(\.lines) }) { watcher.post(line) }
     }
 
-    /// Removes the socket, and disconnects all clients. Those that watch get what waits for them.
+    /// Removes the socket, and disconnects all clients. Clients that watch first get the lines that wait for them.
     package func close() {
         let open = clients.exchange(nil)
         guard let open else { return }

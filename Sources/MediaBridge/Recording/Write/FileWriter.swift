@@ -51,7 +51,7 @@ final class FileWriter: @unchecked Sendable {
     private let holder = GStreamer.Holder()
 
     /// How long a muxer may take no unit while a queue is full.
-    private static let starvation = Duration.seconds(2)
+    private static let starvation = Duration.seconds(2).asDefaultDeadline
 
     init(
         names: RecordingNames, container: RecordingContainer, limits: WritingLimits,
