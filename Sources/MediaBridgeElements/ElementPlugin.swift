@@ -38,8 +38,7 @@ public struct ElementPlugin: Sendable {
 
     /// What GStreamer's loader calls for: a `GstPluginDesc`, which lives as long as the process.
     public var descriptor: UnsafeRawPointer {
-        func kept(_ text: String) -> UnsafePointer<gchar> { UnsafePointer(g_strdup(text)) }
-        Self.loaded.withLock { $0[name] = self }
+        func kept(_ text: String) -> UnsafePointer<gchar> { g_intern_string(text) }
         let descriptor = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
         descriptor.initialize(to: GstPluginDesc())
         descriptor.pointee.major_version = gint(GST_VERSION_MAJOR)
@@ -48,7 +47,7 @@ public struct ElementPlugin: Sendable {
         descriptor.pointee.description = kept(summary)
         descriptor.pointee.plugin_init = { plugin in
             guard let plugin, let name = gst_plugin_get_name(plugin).map({ String(cString: $0) }),
-                let declared = ElementPlugin.loaded.withLock({ $0[name] })
+                let declared = ElementPlugin.loaded.withLock({ $0[name]?.plugin })
             else { return 0 }
             // One class that is wrong does not hide the others.
             var count = 0
@@ -69,6 +68,7 @@ public struct ElementPlugin: Sendable {
         descriptor.pointee.source = kept(name)
         descriptor.pointee.package = kept(name)
         descriptor.pointee.origin = kept("MediaBridge")
+        Self.loaded.withLock { $0[name] = (self, descriptor) }
         return UnsafeRawPointer(descriptor)
     }
 
@@ -82,8 +82,10 @@ public struct ElementPlugin: Sendable {
 }
 
 extension ElementPlugin {
-    /// The plugins that were declared, by name: the loader passes no context.
-    private static let loaded = Mutex<[String: ElementPlugin]>([:])
+    /// The plugins that were declared, by name: the loader passes no context, and copies the descriptor.
+    private static let loaded = Mutex<
+        [String: (plugin: ElementPlugin, descriptor: UnsafeMutablePointer<GstPluginDesc>)]
+    >([:])
 }
 
 /// Collects the classes of a plugin.
