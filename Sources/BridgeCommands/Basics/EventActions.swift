@@ -18,6 +18,8 @@ final class EventActions: Sendable {
 
     /// How long a command may run.
     private static let limit = Duration.seconds(60).asDefaultDeadline
+    /// What a command may name in braces.
+    private static let names = ["kind", "file", "time", "picture"]
     /// The number of files that may wait for commands.
     private static let depth = 1_000
 
@@ -104,25 +106,26 @@ final class EventActions: Sendable {
 
     private func run(_ event: RecorderReport.Mark, in file: String, _ picture: String?) async {
         guard let command else { return }
-        let time = Text.decimal(MediaTime(event.time).seconds, 3)
+        // The shell takes the values from the environment: in its text they would need quotes.
         let values = [
-            "{kind}": event.name, "{file}": file, "{time}": time, "{picture}": picture ?? "",
+            "EVENT_KIND": event.name, "EVENT_FILE": file, "EVENT_PICTURE": picture ?? "",
+            "EVENT_TIME": Text.decimal(MediaTime(event.time).seconds, 3),
         ]
-        var text = command
-        for (name, value) in values { text = text.replacing(name, with: value.quotedForShell) }
+        let text = Self.names.reduce(command) { text, name in
+            text.replacing("{\(name)}", with: "\"${EVENT_\(name.uppercased())}\"")
+        }
+        let place = "\(event.name) in \(file)"
         do throws(PipelineError) {
-            let program = try ChildProgram("sh", ["-c", text], hasOwnGroup: true)
+            let program = try ChildProgram(
+                "sh", ["-c", text], environment: values, hasOwnGroup: true)
             switch await program.end(within: Self.limit) {
             case .exited(0): break
-            case .exited(let status): fail("--on-event ended with \(status): \(text)")
+            case .exited(let status):
+                fail("the command for \(place) ended with \(status): \(command)")
             case .killed(let signal):
-                fail("--on-event was ended by \"\(String(cString: strsignal(signal)))\": \(text)")
+                let name = String(cString: strsignal(signal))
+                fail("the command for \(place) was ended by \"\(name)\": \(command)")
             }
         } catch { fail("--on-event: \(error)") }
     }
-}
-
-extension String {
-    /// The text as one word of the shell.
-    fileprivate var quotedForShell: String { "'\(replacing("'", with: #"'\''"#))'" }
 }
