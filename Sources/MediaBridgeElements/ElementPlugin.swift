@@ -68,7 +68,8 @@ public struct ElementPlugin: Sendable {
         descriptor.pointee.source = kept(name)
         descriptor.pointee.package = kept(name)
         descriptor.pointee.origin = kept("MediaBridge")
-        Self.loaded.withLock { $0[name] = (self, descriptor) }
+        let address = UInt(bitPattern: descriptor)
+        Self.loaded.withLock { $0[name] = (self, address) }
         return UnsafeRawPointer(descriptor)
     }
 
@@ -83,9 +84,7 @@ public struct ElementPlugin: Sendable {
 
 extension ElementPlugin {
     /// The plugins that were declared, by name: the loader passes no context, and copies the descriptor.
-    private static let loaded = Mutex<
-        [String: (plugin: ElementPlugin, descriptor: UnsafeMutablePointer<GstPluginDesc>)]
-    >([:])
+    private static let loaded = Mutex<[String: (plugin: ElementPlugin, descriptor: UInt)]>([:])
 }
 
 /// Collects the classes of a plugin.

@@ -65,13 +65,18 @@ extension CommandTests {
                     return try await child.stop()
                 }
                 #expect(ended.status == 0, "\(ended.errors)")
-                #expect(ended.errors.contains("0 dropped"), "\(ended.errors)")
-                // One file with all frames, at equal distances.
+                // One file with every frame once, but those that a busy machine has dropped and counted.
                 let times = try await MediaProbe.videoTimes(of: film)
                 #expect(times.count > 3)
+                var missing = 0
                 for (time, next) in zip(times, times.dropFirst()) {
-                    #expect(abs(next - time - 1.0 / 30) < 0.002, "\(times)")
+                    let steps = ((next - time) * 30).rounded()
+                    #expect(steps >= 1 && abs(next - time - steps / 30) < 0.002, "\(times)")
+                    missing += Int(steps) - 1
                 }
+                let dropped = ended.errors.matches(of: /([0-9]+) dropped/)
+                    .reduce(0) { $0 + (Int($1.1) ?? 0) }
+                #expect(missing <= dropped, "\(times) \(ended.errors)")
                 #expect(!FileManager.default.fileExists(atPath: directory.file("film-2.mkv")))
             }
         }
