@@ -188,7 +188,7 @@ struct ReadmeTests {
         let subcommands = help.split(separator: "\n").compactMap { line in
             line.prefixMatch(of: #/  ([a-z-]+)  /#).map { String($0.output.1) }
         }
-        #expect(commands.count == 7)
+        #expect(commands.count == 8)
         #expect(Set(commands) == Set(subcommands))
     }
 
