@@ -51,7 +51,7 @@ struct DevelopmentRun {
 
     /// Builds what is saved and keeps a worker running, until the pipeline ends or the task is cancelled.
     private mutating func follow(_ build: inout ChildProgram?) async throws {
-        var built: [String: Date] = [:]
+        var (built, seen): ([String: Date], [String: Date]) = ([:], [:])
         while !Task.isCancelled {
             if let ended = build?.poll() {
                 build = nil
@@ -61,10 +61,13 @@ struct DevelopmentRun {
                 worker = nil
                 if try workerEnded(ended) { return }
             }
-            if build == nil, case let times = times, !times.isEmpty, times != built {
+            // An editor may write a file in several steps.
+            let times = times
+            if build == nil, !times.isEmpty, times != built, times == seen {
                 built = times
                 build = try startBuild()
             }
+            seen = times
             try? await Task.sleep(for: .milliseconds(50))
         }
     }
