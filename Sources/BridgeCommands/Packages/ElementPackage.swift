@@ -105,7 +105,7 @@ struct ElementPackage: Sendable {
         let folder = URL(filePath: "\(cache)/gst-bridge-dev/\(name)-\(String(place, radix: 36))")
         try PackageTemplate.element.write(
             to: folder, name: name, type: type,
-            line: "", mediaBridge: PackageTemplate.folderOfMediaBridge(sources))
+            line: "", mediaBridge: PackageTemplate.folderOfMediaBridge(sources), hasTests: false)
         let link = folder.appending(path: "Sources/\(name)/\(type).swift")
         try? FileManager.default.removeItem(at: link)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)

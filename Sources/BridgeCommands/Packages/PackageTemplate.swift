@@ -25,12 +25,15 @@ struct PackageTemplate {
     ///   - type: The name of the class.
     ///   - line: What gst-launch-1.0 runs to show the element.
     ///   - mediaBridge: The folder of MediaBridge's sources.
+    ///   - hasTests: Whether there are tests of an element.
     func write(
-        to folder: URL, name: String, type: String, line: String, mediaBridge: URL
+        to folder: URL, name: String, type: String, line: String, mediaBridge: URL,
+        hasTests: Bool = true
     ) throws {
         var path = mediaBridge.path(percentEncoded: false)
         if path.hasSuffix("/") { path.removeLast() }
         let text = text.replacing("%LINE%", with: line).replacing("%CLASS%", with: type)
+            .replacing("%TESTS%", with: hasTests ? Self.tests : "")
             .replacing("%PATH%", with: path)
             .replacing("%PACKAGE%", with: mediaBridge.lastPathComponent)
             .replacing("%NAME%", with: name)
@@ -47,6 +50,9 @@ struct PackageTemplate {
             try Data(parts[1].utf8).write(to: path)
         }
     }
+
+    private static let tests =
+        "        .testTarget(name: \"%NAME%Tests\", dependencies: [\"%NAME%\"]),\n"
 
     /// Returns the folder with MediaBridge's `Package.swift`.
     ///

@@ -142,6 +142,39 @@ extension CommandTests {
             }
         }
 
+        @Test func aFileGetsAPackageWhoseTargetsExist() async throws {
+            try await withTemporaryDirectory { directory in
+                let bin = directory.file("bin")
+                try FileManager.default.createDirectory(
+                    atPath: bin, withIntermediateDirectories: true)
+                try "#!/bin/sh\nexit 1\n".write(
+                    toFile: "\(bin)/make", atomically: true, encoding: .utf8)
+                chmod("\(bin)/make", 0o755)
+                let file = directory.file("Example.swift")
+                try "final class Blur: VideoProcessor, MediaElement {}".write(
+                    toFile: file, atomically: true, encoding: .utf8)
+                let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+                _ = try await withChildProcess(
+                    Tool.gstBridge, ["dev", file],
+                    environment: ["XDG_CACHE_HOME": directory.path, "PATH": "\(bin):\(path)"]
+                ) { child in
+                    try await child.waitForErrors(to: "build") { $0.contains("does not compile") }
+                    return try await child.stop()
+                }
+                let packages = directory.file("gst-bridge-dev")
+                let package = try #require(
+                    FileManager.default.contentsOfDirectory(atPath: packages).first)
+                let manifest = try String(
+                    contentsOfFile: "\(packages)/\(package)/Package.swift", encoding: .utf8)
+                let targets = manifest.matches(of: /\.(target|testTarget)\(\s*name: "(\w+)"/)
+                #expect(targets.map(\.2) == ["blur"])
+                #expect(
+                    try FileManager.default.contentsOfDirectory(
+                        atPath: "\(packages)/\(package)/Sources/blur"
+                    ).sorted() == ["Blur.swift", "Plugin.swift"])
+            }
+        }
+
         @Test func whatIsNoPackageIsRefused() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("Empty.swift")
