@@ -333,6 +333,7 @@ public struct VideoPlaneLayout: Equatable, Sendable {
 
 extension RawSpan {
     /// The byte at `x`. Traps beyond the end.
+    @inlinable
     public subscript(x: Int) -> UInt8 {
         precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
         return unsafe unsafeLoad(fromUncheckedByteOffset: x, as: UInt8.self)
@@ -341,6 +342,7 @@ extension RawSpan {
 
 extension MutableRawSpan {
     /// The byte at `x`. Traps beyond the end.
+    @inlinable
     public subscript(x: Int) -> UInt8 {
         get {
             precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
@@ -348,11 +350,7 @@ extension MutableRawSpan {
         }
         set {
             precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
-            unsafe withUnsafeBytes { bytes in
-                guard let start = bytes.baseAddress else { return }
-                unsafe UnsafeMutableRawPointer(mutating: start + x)
-                    .storeBytes(of: newValue, as: UInt8.self)
-            }
+            unsafe storeBytes(of: newValue, toUncheckedByteOffset: x, as: UInt8.self)
         }
     }
 }
