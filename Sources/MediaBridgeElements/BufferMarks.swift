@@ -19,8 +19,7 @@ struct BufferMarks: ~Copyable {
         offset = original.pointee.offset
         offsetEnd = original.pointee.offset_end
         flags = original.pointee.mini_object.flags
-        var state: gpointer?
-        guard gst_buffer_iterate_meta(original, &state) != nil, let copy = gst_buffer_new() else {
+        guard Self.hasOtherMetas(original), let copy = gst_buffer_new() else {
             metas = nil
             return
         }
@@ -32,6 +31,18 @@ struct BufferMarks: ~Copyable {
             gst_buffer_remove_meta(copy, audio)
         }
         metas = copy
+    }
+
+    /// Whether a buffer has metas that do not describe its memory. Most have none, and a copy takes time.
+    private static func hasOtherMetas(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+        var state: gpointer?
+        while let meta = gst_buffer_iterate_meta(buffer, &state) {
+            let api = meta.pointee.info.pointee.api
+            if api != gst_video_meta_api_get_type(), api != gst_audio_meta_api_get_type() {
+                return true
+            }
+        }
+        return false
     }
 
     deinit { if let metas { mb_buffer_unref(metas) } }
