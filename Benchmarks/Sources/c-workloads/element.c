@@ -1,5 +1,6 @@
 // Filters in C as elements, in a pipeline of their own.
 #include "workloads.h"
+#include <gst/video/gstvideofilter.h>
 
 // Inverts the luma of each picture in place.
 typedef struct {

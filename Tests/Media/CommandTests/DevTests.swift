@@ -65,7 +65,7 @@ extension CommandTests {
                     return try await child.stop()
                 }
                 #expect(ended.status == 0, "\(ended.errors)")
-                // One file with every frame once, but those that a busy machine has dropped and counted.
+                // One file with every frame once, except frames that a busy machine has dropped and counted.
                 let times = try await MediaProbe.videoTimes(of: film)
                 #expect(times.count > 3)
                 var missing = 0

@@ -5,21 +5,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Inverts pictures of one plane.
-private final class Flipped: VideoProcessor, MediaElement, Sendable {
-    static let caps = "video/x-raw, format={ GRAY8, GRAY16_LE }"
-
-    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
-        try frame.withMutablePlanes { planes in
-            for y in 0..<planes[0].rows {
-                var row = planes[0].row(y)
-                for x in row.byteOffsets { row[x] = ~row[x] }
-            }
-        }
-        return frame
-    }
-}
-
 /// Keeps the bytes and times of what it gets.
 private final class Kept: VideoSink, MediaElement {
     struct Frame: Equatable {
@@ -46,8 +31,8 @@ private final class Kept: VideoSink, MediaElement {
 /// What pipelines do to elements while frames pass: flushes, segments, formats that change.
 @Suite(.hangGuard) struct FlowTests {
     init() throws {
-        try ElementPlugin("flow") {
-            Flipped.self
+        try ElementPlugin("frames") {
+            Negative.self
             Kept.self
         }.register()
     }
@@ -62,7 +47,7 @@ private final class Kept: VideoSink, MediaElement {
     ) async throws -> (filtered: [Kept.Frame], plain: [Kept.Frame]) {
         let pipeline = try Pipeline(
             parsing: "\(source) ! tee name=t "
-                + "t. ! queue ! flipped ! kept sync=false collection=\(name)-filtered "
+                + "t. ! queue ! negative ! kept sync=false collection=\(name)-filtered "
                 + "t. ! queue ! kept sync=false collection=\(name)-plain")
         let messages = pipeline.messages
         try await pipeline.setState(.paused)
@@ -129,7 +114,7 @@ private final class Kept: VideoSink, MediaElement {
     @Test func anElementGoesThroughItsStatesAgainAndAgain() async throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=5 ! video/x-raw,format=GRAY8,width=8,height=8 ! "
-                + "flipped ! kept sync=false collection=states")
+                + "negative ! kept sync=false collection=states")
         for round in 1...3 {
             let messages = pipeline.messages
             try await pipeline.setState(.playing)

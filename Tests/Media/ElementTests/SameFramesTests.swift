@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 /// Inverts every byte of a picture, less a value.
-private final class Negative: VideoProcessor, MediaElement, Sendable {
-    static let caps = "video/x-raw, format={ I420, NV12, BGRA, GRAY16_LE }"
+final class Negative: VideoProcessor, MediaElement, Sendable {
+    static let caps = "video/x-raw, format={ I420, NV12, BGRA, GRAY8, GRAY16_LE }"
     let offset = MediaProperty("What is subtracted", in: 0...255, default: 0)
 
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
@@ -77,7 +77,7 @@ struct SameFramesTests {
         }
     }
 
-    init() throws { try ElementPlugin("sameframes") { Negative.self }.register() }
+    init() throws { try ElementPlugin("frames") { Negative.self }.register() }
 
     private func negative(_ offset: Int) -> Negative {
         let negative = Negative()
