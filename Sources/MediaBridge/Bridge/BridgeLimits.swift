@@ -8,7 +8,7 @@ internal import Synchronization
 final class BridgeLimits: Sendable {
     fileprivate struct State {
         var frames = 0
-        /// The stream whose frames are counted: the first that brought one.
+        /// The stream whose frames are counted: of those that brought one, the first of the plan.
         var counted: String?
         var first: MediaTime?
         /// The time at which the limit is reached, if it is known.
@@ -17,8 +17,8 @@ final class BridgeLimits: Sendable {
         var reason: BridgeReport.End?
         /// Whether every stream has reached the limit.
         var isOver = false
-        /// For each stream, whether a limit waits for it.
-        var streams: [String: @Sendable () -> Bool] = [:]
+        /// Each stream, in the order of the plan, and whether a limit waits for it.
+        var streams: [(name: String, isAwaited: @Sendable () -> Bool)] = []
         /// The time that each stream has reached.
         var reached: [String: MediaTime] = [:]
         /// The streams that have not reached the limit yet.
@@ -57,11 +57,11 @@ final class BridgeLimits: Sendable {
         }
     }
 
-    /// Adds a stream.
+    /// Adds the next stream of the plan.
     ///
     /// - Parameter isAwaited: Returns whether a limit that is reached now has to wait for it.
     func add(_ stream: String, isAwaited: @escaping @Sendable () -> Bool) {
-        state.withLock { $0.streams[stream] = isAwaited }
+        state.withLock { $0.streams.append((stream, isAwaited)) }
     }
 
     /// Decides whether a frame or sample with presentation time `time` and with `duration` is within
@@ -81,9 +81,7 @@ final class BridgeLimits: Sendable {
                 return state.reach(.duration, at: first + durationLimit, by: stream, passing: false)
             }
             guard isPicture else { return Verdict() }
-            let counted = state.counted ?? stream
-            state.counted = counted
-            guard counted == stream else {
+            guard state.counts(stream) else {
                 return Verdict(passes: state.end.map { time < $0 } ?? true)
             }
             state.frames += 1
@@ -138,6 +136,16 @@ final class BridgeLimits: Sendable {
 }
 
 extension BridgeLimits.State {
+    /// Returns whether the frames of a stream that brings one are those that count. They begin at 0
+    /// if those of a later stream of the plan counted before.
+    fileprivate mutating func counts(_ stream: String) -> Bool {
+        if counted == stream { return true }
+        let first = streams.first { $0.name == stream || $0.name == counted }
+        guard counted == nil || first?.name == stream else { return false }
+        (counted, frames) = (stream, 0)
+        return true
+    }
+
     /// Returns the verdict on a sample of a limit that has been reached; `nil` if none has.
     fileprivate mutating func verdict(
         on stream: String, at time: MediaTime, for duration: MediaTime?
@@ -159,7 +167,8 @@ extension BridgeLimits.State {
         _ limit: BridgeReport.End, at time: MediaTime, by stream: String, passing: Bool
     ) -> BridgeLimits.Verdict {
         (reason, end) = (limit, time)
-        for (name, isAwaited) in streams where name != stream && isAwaited() {
+        for (name, isAwaited) in streams
+        where name != stream && isAwaited() {
             if reached[name].map({ $0 < time }) ?? true { awaited.insert(name) }
         }
         let complete = endIfComplete()

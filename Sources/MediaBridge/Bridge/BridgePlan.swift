@@ -95,8 +95,9 @@ public struct BridgePlan: Sendable {
     /// ``BridgeReport/events``. They see what ``processors`` pass on. Default: none.
     public var detectors: [StreamDetector] = []
 
-    /// Ends the bridge after this number of frames of the video stream that is the first to bring
-    /// one; `nil`: no limit. The other streams of files go on to the end of its last frame.
+    /// Ends the bridge after this number of frames of one video stream; `nil`: no limit. Of the
+    /// streams that bring frames, the first one of ``captures`` counts. The other streams of files go on
+    /// to the end of its last frame.
     public var frameLimit: Int?
 
     /// Ends the bridge after this much media time; `nil`: no limit. Every stream of a file goes on

@@ -1,3 +1,4 @@
+import CMediaBridge
 import GStreamerKit
 import MediaBridge
 import MediaBridgeElements
@@ -47,7 +48,7 @@ private final class Kept: VideoSink, MediaElement {
     ) async throws -> (filtered: [Kept.Frame], plain: [Kept.Frame]) {
         let pipeline = try Pipeline(
             parsing: "\(source) ! tee name=t "
-                + "t. ! queue ! negative ! kept sync=false collection=\(name)-filtered "
+                + "t. ! queue ! negative ! kept name=filtered sync=false collection=\(name)-filtered "
                 + "t. ! queue ! kept sync=false collection=\(name)-plain")
         let messages = pipeline.messages
         try await pipeline.setState(.paused)
@@ -94,6 +95,25 @@ private final class Kept: VideoSink, MediaElement {
         let (new, expected) = (last(filtered), inverted(last(plain)))
         #expect(new.count > 100)
         #expect(new == expected)
+    }
+
+    /// A sink that is late asks for it with a QoS event.
+    @Test func aFilterSkipsTheFramesThatWouldBeTooLate() async throws {
+        let late = ClockTime(nanoseconds: 1_000_000_000)
+        let (filtered, plain) = try await run(
+            "videotestsrc num-buffers=50 ! "
+                + "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1", "late"
+        ) { pipeline in
+            let sink = try #require(pipeline.element(named: "filtered"))
+            let event = gst_event_new_qos(
+                GST_QOS_TYPE_UNDERFLOW, 2, 0, GstClockTime(late.nanoseconds))
+            #expect(gst_element_send_event(sink.pointer, event) != 0)
+        }
+        #expect(plain.count == 50)
+        func isDue(_ frame: Kept.Frame) -> Bool { (frame.time ?? .zero) > MediaTime(late) }
+        #expect(filtered.filter(isDue) == inverted(plain.filter(isDue)))
+        // The sink may have had the first one already.
+        #expect(filtered.count { !isDue($0) } <= 1)
     }
 
     @Test func aFormatMayChangeWithAnyFrame() async throws {
