@@ -82,7 +82,15 @@ final class EventActions: Sendable {
                     let recording = try await Recordings.file(at: file.path)
                     try await recording.picture(at: event.time).writePicture(to: path)
                     picture = path
-                } catch { fail("no picture of \(event.name) in \(file.path): \(error)") }
+                } catch {
+                    let text = "no picture of \(event.name) in \(file.path): "
+                    // A small ring removes the files of a film faster than pictures are decoded.
+                    if access(file.path, F_OK) == 0 {
+                        fail("\(text)\(error)")
+                    } else {
+                        Terminal.log("\(text)the file was removed first")
+                    }
+                }
             }
             await run(event, in: file.path, picture)
         }

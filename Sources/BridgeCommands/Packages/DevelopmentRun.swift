@@ -18,6 +18,8 @@ struct DevelopmentRun {
     private var workers = 0
     /// The version that the worker runs.
     private var current = 0
+    /// The library of the newest version, which the worker loads once it takes commands.
+    private var waiting: String?
 
     init(
         _ package: ElementPackage, arguments: [String], record: String?, control: String?
@@ -60,6 +62,10 @@ struct DevelopmentRun {
             if let ended = worker?.poll() {
                 worker = nil
                 if try workerEnded(ended) { return }
+            }
+            // A worker that starts has no socket yet.
+            if let library = waiting, let worker, access(socket, F_OK) == 0 {
+                load(library, into: worker)
             }
             // An editor may write a file in several steps.
             let times = times
@@ -110,9 +116,12 @@ struct DevelopmentRun {
         }
         newest += 1
         versions.append(newest)
-        guard let worker else { return try startWorker(newest) }
-        // A worker that starts has no socket yet.
-        for _ in 0..<200 where access(socket, F_OK) != 0 { usleep(50_000) }
+        if worker == nil { try startWorker(newest) } else { waiting = library }
+    }
+
+    /// Replaces the version that the worker runs by the newest.
+    private mutating func load(_ library: String, into worker: ChildProgram) {
+        waiting = nil
         let answer: BridgeControl.Answer
         do {
             let line = try ControlSocket.ask(socket, "reload \(library)")
@@ -154,6 +163,7 @@ struct DevelopmentRun {
 
     private mutating func startWorker(_ version: Int) throws {
         workers += 1
+        waiting = nil
         unlink(socket)
         unlink(trace)
         var words = arguments + ["--control", socket, "--plugins", folderOfVersion(version)]

@@ -29,12 +29,25 @@ private final class Kept: VideoSink, MediaElement {
     }
 }
 
+/// Passes frames on, and keeps them.
+private final class Hoard: VideoProcessor, MediaElement, Sendable {
+    static let caps = "video/x-raw, format=GRAY8"
+    static let frames = Mutex<[VideoFrame]>([])
+
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+        let kept = frame
+        Self.frames.withLock { $0.append(kept) }
+        return kept
+    }
+}
+
 /// What pipelines do to elements while frames pass: flushes, segments, formats that change.
 @Suite(.hangGuard) struct FlowTests {
     init() throws {
         try ElementPlugin("frames") {
             Negative.self
             Kept.self
+            Hoard.self
         }.register()
     }
 
@@ -114,6 +127,16 @@ private final class Kept: VideoSink, MediaElement {
         #expect(filtered.filter(isDue) == inverted(plain.filter(isDue)))
         // The sink may have had the first one already.
         #expect(filtered.count { !isDue($0) } <= 1)
+    }
+
+    @Test func nobodyWritesTheFramesThatAFilterKeeps() async throws {
+        let (filtered, plain) = try await run(
+            "videotestsrc num-buffers=200 ! video/x-raw,format=GRAY8,width=16,height=16 ! hoard",
+            "hoard"
+        ) { _ in }
+        #expect(filtered == inverted(plain))
+        let kept = Hoard.frames.withLock { $0 }
+        #expect(try kept.map { try Pixels.bytes($0) } == plain.map(\.bytes))
     }
 
     @Test func aFormatMayChangeWithAnyFrame() async throws {

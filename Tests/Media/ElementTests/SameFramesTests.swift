@@ -26,7 +26,7 @@ final class Negative: VideoProcessor, MediaElement, Sendable {
 }
 
 /// Collects the visible bytes of the frames.
-private final class Pixels: VideoProcessor, VideoSink, Sendable {
+final class Pixels: VideoProcessor, VideoSink, Sendable {
     private let frames = Mutex<[[UInt8]]>([])
 
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
