@@ -78,7 +78,7 @@ package final class ReceiverQueue: Sendable {
     ///
     /// - Parameters:
     ///   - call: Calls the receiver.
-    ///   - unheard: Called instead if the receiver is released first.
+    ///   - undelivered: Called instead if the receiver is released first.
     package func post(
         _ call: @escaping @Sendable (any ChannelReceiver) -> Void,
         undelivered: @escaping @Sendable () -> Void = {}
