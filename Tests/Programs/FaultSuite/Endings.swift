@@ -116,10 +116,9 @@ enum Endings {
         )
         // A complete file declares its duration; after a kill it does not.
         let announced = try await MediaProbe(of: path).duration ?? 0
-        let length = found.lastPicture - (found.firstPicture ?? 0)
         complaints.expect(
-            abs(announced - length) < 0.3,
-            "\(way.rawValue): the file declares \(announced.text) s of \(length.text) s")
+            abs(announced - found.length) < 0.3,
+            "\(way.rawValue): the file declares \(announced.text) s of \(found.length.text) s")
         return Remains(frames: found.frames, complaints: complaints.all)
     }
 }

@@ -79,10 +79,9 @@ enum FullDisks {
                 found.frames == report.written && found.frames > 10,
                 "\(found.frames) frames of \(report.written) in the file")
             let announced = try await MediaProbe(of: path.outside).duration ?? 0
-            let length = found.lastPicture - (found.firstPicture ?? 0)
             complaints.expect(
-                abs(announced - length) < 0.3,
-                "the file declares \(announced.text) s of \(length.text) s")
+                abs(announced - found.length) < 0.3,
+                "the file declares \(announced.text) s of \(found.length.text) s")
             complaints.expect(report.addsUp, "the report does not add up: \(report)")
             complaints.expectPreview(options, in: report)
             complaints.expect(report.hasThrown, "the end was reported as success")

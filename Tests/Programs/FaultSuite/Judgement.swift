@@ -12,6 +12,13 @@ struct Judgement: Sendable {
     var soundEnd: Double?
     /// From the first frame to the end of the audio; a transport stream does not start at zero.
     var soundLength: Double { (soundEnd ?? 0) - (firstPicture ?? 0) }
+    /// The beginning of the audio, in seconds; `nil` without audio.
+    var soundBegin: Double?
+    /// From the beginning of the first stream to the end of the last one, in seconds. A slow machine encodes pictures
+    /// later than audio.
+    var length: Double {
+        max(lastPicture, soundEnd ?? 0) - min(firstPicture ?? 0, soundBegin ?? .infinity)
+    }
     /// The frame sizes: `320x240`.
     var sizes: Set<String> = []
     /// ffprobe's error messages.
@@ -49,7 +56,10 @@ struct Judgement: Sendable {
                 sizes.insert("\(fields["width"] ?? "")x\(fields["height"] ?? "")")
             case "audio":
                 let length = fields["duration_time"].flatMap { Double($0) } ?? 0
-                if let time { soundEnd = max(soundEnd ?? 0, time + length) }
+                if let time {
+                    soundBegin = min(soundBegin ?? time, time)
+                    soundEnd = max(soundEnd ?? 0, time + length)
+                }
             default: break
             }
         }
