@@ -21,8 +21,8 @@ struct NewCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The folder of MediaBridge's sources, on which the package depends. Default: the one that this program \
-            was built in, or a folder MediaBridge beside the new one.
+            The folder of MediaBridge's sources, on which the package depends. Default: the clone that this program \
+            was built in, the working directory, or a folder MediaBridge in it.
             """,
             valueName: "path"), completion: .directory)
     var sources: String?

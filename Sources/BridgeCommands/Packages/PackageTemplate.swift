@@ -62,13 +62,13 @@ struct PackageTemplate {
         if let stated {
             candidates = [URL(filePath: stated)]
         } else {
-            // .build/release/gst-bridge, by way of a link to .build/x86_64-unknown-linux-gnu/release.
-            var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+            // The clone that this program was built in, then the working directory.
+            var folder = URL(filePath: #filePath)
             while folder.pathComponents.count > 2 {
                 folder.deleteLastPathComponent()
                 candidates.append(folder)
             }
-            candidates.append(URL(filePath: "MediaBridge"))
+            candidates += [URL(filePath: "."), URL(filePath: "MediaBridge")]
         }
         for folder in candidates {
             let manifest = folder.appending(path: "Package.swift")
