@@ -14,10 +14,6 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
     /// delay the output by as many pictures. Damaged units must never accumulate to a pipeline
     /// error.
     let decoders: [String]
-    /// The encoders of recordings, the preferred one first.
-    var encoders: [Codec.Encoder] = []
-    /// The encoders of live streams, the preferred one first.
-    var liveEncoders: [Codec.Encoder] = []
     /// By container that takes the codec: the elements that bring units into the form that it
     /// demands, each before an exclamation mark.
     var forms: [RecordingContainer: String] = [:]
@@ -29,14 +25,23 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
 
 /// A codec of pictures or of sound.
 protocol TabledCodec: RawRepresentable<String>, Hashable, Sendable {
-    /// The elements that encode it, by factory name.
-    associatedtype Encoder: EncoderElement
+    /// The elements that encode it.
+    associatedtype Encoder: EncoderElement where Encoder.Codec == Self
     /// The rows in the order of preference.
     static var table: [CodecRow<Self>] { get }
 }
 
-/// An element that encodes, by factory name.
-protocol EncoderElement: RawRepresentable<String>, Sendable {
+/// An element that encodes.
+protocol EncoderElement: Sendable {
+    associatedtype Codec
+    /// All of them; those of one codec in the order of preference.
+    static var table: [Self] { get }
+    var factoryName: String { get }
+    var codec: Codec { get }
+    /// Whether recordings contain what it makes.
+    var isForRecordings: Bool { get }
+    /// Whether receivers of live streams decode what it makes.
+    var isForNetworks: Bool { get }
     /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
     ///
     /// - Parameter bits: In bits per second.
@@ -55,16 +60,26 @@ extension TabledCodec {
         table.first { $0.mediaType == mediaType }?.codec
     }
 
+    /// The encoders of recordings, the preferred one first.
+    var encoders: [Encoder] { Encoder.table.filter { $0.codec == self && $0.isForRecordings } }
+
+    /// The encoders of live streams, the preferred one first.
+    private var liveEncoders: [Encoder] {
+        Encoder.table.filter { $0.codec == self && $0.isForNetworks }
+    }
+
     /// Returns the codecs that can be encoded for a container.
     static func encoded(in container: RecordingContainer) -> [Self] {
-        table.filter { !$0.encoders.isEmpty && $0.forms[container] != nil }.map(\.codec)
+        table.filter { !$0.codec.encoders.isEmpty && $0.forms[container] != nil }.map(\.codec)
     }
 
     /// The codecs for which an encoder of live streams is installed.
     static var installedForLive: [Self] {
-        table.filter { row in
-            row.liveEncoders.contains { ((try? ElementFactory.find($0.rawValue)) ?? nil) != nil }
-        }.map(\.codec)
+        table.map(\.codec).filter { codec in
+            codec.liveEncoders.contains {
+                ((try? ElementFactory.find($0.factoryName)) ?? nil) != nil
+            }
+        }
     }
 
     /// Returns the installed encoder of live streams.
@@ -72,11 +87,10 @@ extension TabledCodec {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without
     ///   an encoder, ``PipelineError/Code/badValue``.
     func liveEncoder() throws(PipelineError) -> Encoder {
-        let encoders = row?.liveEncoders ?? []
-        if let encoder = try encoders.firstInstalled({ $0.rawValue }) { return encoder }
+        if let encoder = try liveEncoders.firstInstalled({ $0.factoryName }) { return encoder }
         throw PipelineError(
             .badValue, message: "no encoder is known for live streams in \(rawValue)",
-            advice: Self.table.filter { !$0.liveEncoders.isEmpty }.map(\.codec.rawValue)
+            advice: Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
                 .joined(separator: " or "))
     }
 
@@ -111,11 +125,6 @@ extension Array {
 
 // MARK: - Pictures
 
-// swift-format-ignore: AlwaysUseLowerCamelCase
-enum VideoEncoderElement: String, Sendable {
-    case x264enc, openh264enc, vp8enc, vp9enc, av1enc, jpegenc, avenc_ffv1
-}
-
 extension VideoCodec: TabledCodec {
     typealias Encoder = VideoEncoderElement
 
@@ -128,8 +137,7 @@ extension VideoCodec: TabledCodec {
             decoders: [
                 "avdec_h264 max-threads=1 std-compliance=normal max-errors=-1",
                 "openh264dec max-errors=-1",
-            ], encoders: [.x264enc, .openh264enc], liveEncoders: [.x264enc, .openh264enc],
-            forms: networkUnits("h264", "avc"), timestamper: "h264timestamper"),
+            ], forms: networkUnits("h264", "avc"), timestamper: "h264timestamper"),
         CodecRow(
             codec: .h265, mediaType: "video/x-h265",
             fields: ",stream-format=byte-stream,alignment=au",
@@ -141,27 +149,26 @@ extension VideoCodec: TabledCodec {
         CodecRow(
             codec: .vp8, mediaType: "video/x-vp8",
             decoders: ["vp8dec threads=1 max-errors=-1", "avdec_vp8 max-threads=1 max-errors=-1"],
-            encoders: [.vp8enc], liveEncoders: [.vp8enc], forms: [.mkv: "", .webm: ""]),
+            forms: [.mkv: "", .webm: ""]),
         CodecRow(
             codec: .vp9, mediaType: "video/x-vp9", fields: ",alignment=super-frame",
             decoders: ["vp9dec threads=1 max-errors=-1", "avdec_vp9 max-threads=1 max-errors=-1"],
-            encoders: [.vp9enc],
             forms: same("vp9parse ! video/x-vp9,alignment=super-frame ! ", [.mkv, .webm, .mp4]),
             // mp4mux 1.22 crashes if the caps lack fields that only an encoder provides.
             encodedOnly: [.mp4]),
         CodecRow(
             codec: .av1, mediaType: "video/x-av1", fields: ",stream-format=obu-stream,alignment=tu",
-            decoders: ["av1dec max-errors=-1"], encoders: [.av1enc],
+            decoders: ["av1dec max-errors=-1"],
             forms: same(
                 "av1parse ! video/x-av1,stream-format=obu-stream,alignment=tu ! ",
                 [.mkv, .webm, .mp4])),
         CodecRow(
             codec: .mjpeg, mediaType: "image/jpeg",
             decoders: ["jpegdec max-errors=-1", "avdec_mjpeg max-threads=1 max-errors=-1"],
-            encoders: [.jpegenc], forms: [.mkv: ""]),
+            forms: [.mkv: ""]),
         CodecRow(
             codec: .ffv1, mediaType: "video/x-ffv", fields: ",ffversion=1",
-            decoders: ["avdec_ffv1 max-threads=1 max-errors=-1"], encoders: [.avenc_ffv1],
+            decoders: ["avdec_ffv1 max-threads=1 max-errors=-1"],
             // The muxer requires this field under another name than the encoder's.
             forms: [.mkv: #"capssetter caps="video/x-ffv,ffversion=(int)1" ! video/x-ffv ! "#],
             encodedOnly: [.mkv]),
@@ -201,25 +208,19 @@ extension VideoCodec: TabledCodec {
 
 // MARK: - Sound
 
-// swift-format-ignore: AlwaysUseLowerCamelCase
-enum AudioEncoderElement: String, Sendable {
-    case opusenc, avenc_aac, voaacenc, flacenc, audioconvert, mulawenc, alawenc
-}
-
 extension AudioCodec: TabledCodec {
     typealias Encoder = AudioEncoderElement
 
     static let table = [
         CodecRow<AudioCodec>(
             codec: .opus, mediaType: "audio/x-opus", fields: ",channel-mapping-family=0",
-            decoders: ["opusdec plc=true", "avdec_opus"], encoders: [.opusenc],
-            liveEncoders: [.opusenc],
+            decoders: ["opusdec plc=true", "avdec_opus"],
             // mp4mux 1.22 and mpegtsmux do not write how many samples a decoder must skip.
             forms: [.mkv: "", .webm: "", .ogg: ""]),
         CodecRow(
             codec: .aac, mediaType: "audio/mpeg", fields: ",mpegversion=4,stream-format=adts",
             fieldsWithCodecData: ",mpegversion=4,stream-format=raw,framed=true",
-            decoders: ["avdec_aac", "faad"], encoders: [.avenc_aac, .voaacenc],
+            decoders: ["avdec_aac", "faad"],
             forms: [
                 .mkv: "aacparse ! audio/mpeg,stream-format=raw ! ",
                 // ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
@@ -238,10 +239,9 @@ extension AudioCodec: TabledCodec {
             codec: .flac, mediaType: "audio/x-flac",
             // A unit is a frame, even if its caps do not say so.
             decoders: [#"capssetter caps="audio/x-flac,framed=true" ! flacdec"#, "avdec_flac"],
-            encoders: [.flacenc], forms: same("flacparse ! audio/x-flac ! ", [.mkv, .flac])),
+            forms: same("flacparse ! audio/x-flac ! ", [.mkv, .flac])),
         CodecRow(
-            codec: .pcm, mediaType: "audio/x-raw", decoders: [], encoders: [.audioconvert],
-            forms: [.wav: ""]),
+            codec: .pcm, mediaType: "audio/x-raw", decoders: [], forms: [.wav: ""]),
         CodecRow(
             codec: .vorbis, mediaType: "audio/x-vorbis", decoders: ["vorbisdec"],
             forms: [.mkv: "", .webm: "", .ogg: ""]),
@@ -250,10 +250,10 @@ extension AudioCodec: TabledCodec {
             forms: same("ac3parse ! audio/x-ac3 ! ", [.mkv, .ts])),
         CodecRow(
             codec: .mulaw, mediaType: "audio/x-mulaw", decoders: ["mulawdec"],
-            liveEncoders: [.mulawenc], forms: [.mkv: ""]),
+            forms: [.mkv: ""]),
         CodecRow(
             codec: .alaw, mediaType: "audio/x-alaw", decoders: ["alawdec"],
-            liveEncoders: [.alawenc], forms: [.mkv: ""]),
+            forms: [.mkv: ""]),
     ]
 
     /// Creates the codec that caps describe.

@@ -1,5 +1,27 @@
-// How the elements that encode audio are set up.
-extension AudioEncoderElement: EncoderElement {
+/// An element that encodes audio, and how it is set up.
+// swift-format-ignore: AlwaysUseLowerCamelCase
+enum AudioEncoderElement: String, CaseIterable, EncoderElement {
+    case opusenc, avenc_aac, voaacenc, flacenc, audioconvert, mulawenc, alawenc
+
+    static var table: [Self] { allCases }
+
+    var factoryName: String { rawValue }
+
+    var codec: AudioCodec {
+        switch self {
+        case .opusenc: .opus
+        case .avenc_aac, .voaacenc: .aac
+        case .flacenc: .flac
+        case .audioconvert: .pcm
+        case .mulawenc: .mulaw
+        case .alawenc: .alaw
+        }
+    }
+
+    var isForRecordings: Bool { self != .mulawenc && self != .alawenc }
+
+    var isForNetworks: Bool { [.opusenc, .mulawenc, .alawenc].contains(self) }
+
     func bitRate(_ bits: Int) -> (property: String, value: Int)? {
         switch self {
         case .opusenc: ("bitrate", min(650_000, max(4_000, bits)))

@@ -17,6 +17,9 @@ struct VideoEncoderSetup {
     /// The number of the parameter sets of H.264; `nil`: the encoder's default. Only x264enc takes it.
     var parameterSet: Int?
 
+    /// For x264enc. Pictures of screens hardly change: more analysis costs little there, and keeps edges sharp.
+    fileprivate var preset: String { wantsSharpness ? "veryfast" : "superfast" }
+
     /// The most frames between two key frames. They are requested by time; this limit is for an encoder that
     /// ignores the requests.
     fileprivate var longestGroup: Int {
@@ -24,31 +27,36 @@ struct VideoEncoderSetup {
     }
 }
 
-extension VideoEncoderElement: EncoderElement {
-    func bitRate(_ bits: Int) -> (property: String, value: Int)? {
-        switch self {
-        case .x264enc: ("bitrate", max(1, bits / 1000))
-        case .openh264enc: ("bitrate", max(1000, bits))
-        case .vp8enc, .vp9enc: ("target-bitrate", max(1000, bits))
-        case .av1enc: ("target-bitrate", max(1, bits / 1000))
-        case .jpegenc, .avenc_ffv1: nil
-        }
-    }
-
-    /// Returns the encoder with its properties, as part of a pipeline string.
+/// An element that encodes pictures, and how it is set up: a row for each.
+struct VideoEncoderElement: EncoderElement {
+    let factoryName: String
+    let codec: VideoCodec
+    var isForRecordings: Bool { true }
+    var isForNetworks = false
+    /// The property of the bit rate, the bits per second of its unit, and its lowest value; `nil` if the quality is
+    /// constant, or nothing is lost.
+    var rate: (property: String, unit: Int, lowest: Int)?
+    /// The pixel formats that it gets. Every player shows 8 bits and 4:2:0, to which cameras and screens are
+    /// converted.
+    var formats = ["I420"]
+    /// The pixel formats for pictures with more than 8 bits, which then keep their chroma subsampling; `nil`: those
+    /// for all others.
+    var deepFormats: [String]?
+    /// The shortest side of a picture that it takes, in pixels.
+    var leastSide = 2
+    /// Whether it takes odd sizes. Any other loses the last row or column, and gets small pictures scaled.
+    var keepsOddSizes = false
+    /// Returns its other properties, as in a pipeline string.
     ///
-    /// - Parameter name: The name of the element; `nil` for none.
-    func text(_ setup: VideoEncoderSetup, name: String? = nil) -> String {
-        "\(rawValue)\(name.map { " name=\($0)" } ?? "") \(properties(setup))"
-    }
+    /// - Parameter rate: The property of the bit rate with its value.
+    let properties: @Sendable (_ setup: VideoEncoderSetup, _ rate: String) -> String
 
-    private func properties(_ setup: VideoEncoderSetup) -> String {
-        let group = setup.longestGroup
-        let rate = bitRate(setup.bitRate).map { "\($0.property)=\($0.value)" } ?? ""
-        switch self {
-        case .x264enc:
-            // Pictures of screens hardly change: more analysis costs little there, and keeps edges sharp.
-            let preset = setup.wantsSharpness ? "veryfast" : "superfast"
+    /// All of them; those of one codec in the order of preference.
+    static let table = [
+        VideoEncoderElement(
+            factoryName: "x264enc", codec: .h264, isForNetworks: true, rate: ("bitrate", 1000, 1),
+            deepFormats: tenBits
+        ) { setup, rate in
             // A buffer of half a second keeps a key frame from taking a second to be sent.
             let quality =
                 setup.prefersQuality
@@ -56,15 +64,62 @@ extension VideoEncoderElement: EncoderElement {
                 : "pass=cbr \(rate)" + (setup.isForNetwork ? " vbv-buf-capacity=500" : "")
             // Scene cuts need no key frames. Their key frames would also shift the segment boundaries.
             let set = setup.parameterSet.map { ":sps-id=\($0)" } ?? ""
-            return "tune=zerolatency speed-preset=\(preset) option-string=scenecut=0\(set) "
-                + "key-int-max=\(group) \(quality)"
-        case .openh264enc:
+            return "tune=zerolatency speed-preset=\(setup.preset) "
+                + "option-string=scenecut=0\(set) key-int-max=\(setup.longestGroup) \(quality)"
+        },
+        VideoEncoderElement(
+            factoryName: "openh264enc", codec: .h264, isForNetworks: true,
+            rate: ("bitrate", 1, 1000)
+        ) { setup, rate in
             let usage = setup.wantsSharpness ? "screen" : "camera"
-            return "gop-size=\(group) \(rate) rate-control=bitrate usage-type=\(usage)"
-        case .vp8enc, .vp9enc:
-            // The VP8 threads of libvpx wait for each other in busy loops. Unless each thread has its own core,
-            // two threads take many times the CPU time of one, and the encoder falls behind.
-            let threads = self == .vp9enc ? "threads=2 row-mt=true" : "threads=1"
+            return "gop-size=\(setup.longestGroup) \(rate) rate-control=bitrate usage-type=\(usage)"
+        },
+        VideoEncoderElement(
+            factoryName: "x265enc", codec: .h265, rate: ("bitrate", 1000, 1), deepFormats: tenBits,
+            leastSide: 16
+        ) { setup, rate in
+            // A key frame of an open group shows pictures before it, without which no file may begin.
+            let quality = setup.prefersQuality ? ":crf=24" : ""
+            return "tune=zerolatency speed-preset=ultrafast log-level=error "
+                + "option-string=scenecut=0:open-gop=0:bframes=0\(quality) "
+                + "key-int-max=\(setup.longestGroup)" + (setup.prefersQuality ? "" : " \(rate)")
+        },
+        libvpx("vp8enc", .vp8, isForNetworks: true, threads: "threads=1"),
+        libvpx("vp9enc", .vp9, deepFormats: tenBits, threads: "threads=2 row-mt=true"),
+        VideoEncoderElement(
+            factoryName: "av1enc", codec: .av1, rate: ("target-bitrate", 1000, 1), leastSide: 4
+        ) { setup, rate in
+            "usage-profile=realtime cpu-used=8 lag-in-frames=0 "
+                + "keyframe-max-dist=\(setup.longestGroup) end-usage=vbr \(rate) threads=2 row-mt=true"
+        },
+        VideoEncoderElement(
+            factoryName: "jpegenc", codec: .mjpeg, formats: ["I420", "Y42B", "Y444", "GRAY8"],
+            leastSide: 1, keepsOddSizes: true
+        ) { _, _ in "quality=90" },
+        VideoEncoderElement(
+            factoryName: "avenc_ffv1", codec: .ffv1,
+            formats: [
+                "I420", "Y42B", "Y41B", "YUV9", "Y444", "A420", "BGRx", "BGRA", "GRAY8",
+                "GRAY16_LE",
+                "I420_10LE", "I422_10LE", "Y444_10LE", "A420_10LE", "A422_10LE", "A444_10LE",
+                "I420_12LE", "I422_12LE", "Y444_12LE", "GBR_10LE", "GBRA_10LE", "GBR_12LE",
+                "GBRA_12LE",
+            ], leastSide: 4, keepsOddSizes: true
+        ) { _, _ in "gop-size=1" },
+    ]
+
+    private static let tenBits = ["I420_10LE", "I422_10LE", "Y444_10LE"]
+
+    /// The VP8 threads of libvpx wait for each other in busy loops. Unless each thread has its own core, two threads
+    /// take many times the CPU time of one, and the encoder falls behind.
+    private static func libvpx(
+        _ name: String, _ codec: VideoCodec, isForNetworks: Bool = false,
+        deepFormats: [String]? = nil, threads: String
+    ) -> VideoEncoderElement {
+        VideoEncoderElement(
+            factoryName: name, codec: codec, isForNetworks: isForNetworks,
+            rate: ("target-bitrate", 1, 1000), deepFormats: deepFormats
+        ) { setup, rate in
             let control =
                 setup.isForNetwork
                 ? "end-usage=cbr buffer-size=1000 buffer-initial-size=500 buffer-optimal-size=600 "
@@ -72,41 +127,32 @@ extension VideoEncoderElement: EncoderElement {
             let screen = setup.wantsSharpness ? " sharpness=2 static-threshold=100" : ""
             // Timestamps are the frames' own, not computed from the frame rate of the first caps.
             return "timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0 auto-alt-ref=false "
-                + "keyframe-max-dist=\(group) \(control) \(rate) \(threads)\(screen)"
-        case .av1enc:
-            return "usage-profile=realtime cpu-used=8 lag-in-frames=0 keyframe-max-dist=\(group) "
-                + "end-usage=vbr \(rate) threads=2 row-mt=true"
-        case .jpegenc: return "quality=90"
-        case .avenc_ffv1: return "gop-size=1"
+                + "keyframe-max-dist=\(setup.longestGroup) \(control) \(rate) \(threads)\(screen)"
         }
+    }
+
+    // MARK: Settings
+
+    func bitRate(_ bits: Int) -> (property: String, value: Int)? {
+        rate.map { ($0.property, max($0.lowest, bits / $0.unit)) }
+    }
+
+    /// Returns the encoder with its properties, as part of a pipeline string.
+    ///
+    /// - Parameter name: The name of the element; `nil` for none.
+    func text(_ setup: VideoEncoderSetup, name: String? = nil) -> String {
+        let rate = bitRate(setup.bitRate).map { "\($0.property)=\($0.value)" } ?? ""
+        return "\(factoryName)\(name.map { " name=\($0)" } ?? "") \(properties(setup, rate))"
     }
 
     // MARK: Pictures in front of the encoder
 
-    /// The pixel formats that an encoder gets. Every player shows 8 bits and 4:2:0, to which cameras and screens
-    /// are converted. With x264enc and vp9enc, pictures with more bits keep ten bits and their chroma subsampling.
-    private func formats(_ info: VideoInfo) -> [String] {
-        switch self {
-        case .avenc_ffv1:
-            [
-                "I420", "Y42B", "Y41B", "YUV9", "Y444", "A420", "BGRx", "BGRA", "GRAY8",
-                "GRAY16_LE",
-                "I420_10LE", "I422_10LE", "Y444_10LE", "A420_10LE", "A422_10LE", "A444_10LE",
-                "I420_12LE", "I422_12LE", "Y444_12LE", "GBR_10LE", "GBRA_10LE", "GBR_12LE",
-                "GBRA_12LE",
-            ]
-        case .jpegenc: ["I420", "Y42B", "Y444", "GRAY8"]
-        case .x264enc, .vp9enc:
-            info.precision.bits > 8 ? ["I420_10LE", "I422_10LE", "Y444_10LE"] : ["I420"]
-        case .openh264enc, .vp8enc, .av1enc: ["I420"]
-        }
-    }
-
     /// The pixel format that the encoder gets: the one that loses least, of the formats that each element takes.
     private func format(_ info: VideoInfo, _ rotation: VideoRotation) -> String {
-        let elements = [rawValue] + (rotation == .none ? [] : ["videoflip"])
+        let elements = [factoryName] + (rotation == .none ? [] : ["videoflip"])
         let factories = elements.compactMap { (try? ElementFactory.find($0)) ?? nil }
-        let taken = formats(info).filter { format in
+        let offered = info.precision.bits > 8 ? deepFormats ?? formats : formats
+        let taken = offered.filter { format in
             guard let caps = try? Caps("video/x-raw,format=\(format)") else { return false }
             return factories.allSatisfy { $0.canTake(caps) }
         }
@@ -128,20 +174,17 @@ extension VideoEncoderElement: EncoderElement {
         let dither = conversion(of: info, rotation) == nil ? " dither=none" : ""
         let stored = info.map { format($0, rotation) } ?? "I420"
         let convert = "videoconvert\(dither) ! video/x-raw,format=\(stored)"
-        switch self {
-        case .avenc_ffv1, .jpegenc: return convert
-        case .x264enc, .openh264enc, .vp8enc, .vp9enc, .av1enc:
-            let least = self == .av1enc ? 4 : 2
-            return (info.map { Self.even($0, atLeast: least) } ?? "") + convert
-        }
+        return (info.map { even($0) } ?? "") + convert
     }
 
     /// 4:2:0 needs an even width and height: cuts off the last column or row, and scales what is smaller than
     /// the encoder takes.
-    private static func even(_ info: VideoInfo, atLeast least: Int) -> String {
+    private func even(_ info: VideoInfo) -> String {
+        guard !keepsOddSizes else { return "" }
         let (right, bottom) = (info.width % 2, info.height % 2)
-        guard info.width >= least, info.height >= least else {
-            let (width, height) = (max(least, info.width - right), max(least, info.height - bottom))
+        guard info.width >= leastSide, info.height >= leastSide else {
+            let width = max(leastSide, info.width - right)
+            let height = max(leastSide, info.height - bottom)
             return "videoscale add-borders=false ! video/x-raw,width=\(width),height=\(height),"
                 + "pixel-aspect-ratio=1/1 ! "
         }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import MediaBridgeWebRTC
@@ -26,15 +27,20 @@ import Testing
             if came.units.count >= 20 { break }
         }
         let arrived = came.units.count
-        let reading = Task.detached {
+        let (isOver, read) = (Observed(false), Observed<Int?>(nil))
+        // Not a task: on one core it would keep all others from running.
+        DispatchQueue(label: "reader").async {
             var least = Int.max
-            while !Task.isCancelled { least = min(least, receiver.statistics.video.packets) }
-            return least
+            while !isOver.value { least = min(least, receiver.statistics.video.packets) }
+            let result = least
+            read.change { $0 = result }
         }
         await sender.close()
         await receiver.close()
-        reading.cancel()
-        #expect(await reading.value >= arrived, "the packets are counted at any time of the end")
+        isOver.change { $0 = true }
+        await read.wait { $0 != nil }
+        #expect(
+            try #require(read.value) >= arrived, "the packets are counted at any time of the end")
         // Parsers may change the NAL units around the slices.
         let (before, after) = (sent.units.map(Self.picture), came.units.map(Self.picture))
         let first = try #require(after.first)

@@ -43,7 +43,7 @@ struct RecordingRecipe: Sendable {
         } else {
             let (codec, element) = try Self.choose(encoding.codec, encoding.bitRate, container)
             encoder = make(element)
-            described = (codec.rawValue, element.rawValue)
+            described = (codec.rawValue, element.factoryName)
             form = codec.row?.forms[container] ?? ""
         }
     }
@@ -66,10 +66,10 @@ struct RecordingRecipe: Sendable {
                     + ", or another file extension")
         }
         let choices = (requested.map { [$0] } ?? codecs).flatMap { codec in
-            (codec.row?.encoders ?? []).map { (codec: codec, encoder: $0) }
+            codec.encoders.map { (codec: codec, encoder: $0) }
         }
         func elements(_ choice: (codec: Codec, encoder: Codec.Encoder)) -> [String] {
-            [choice.encoder.rawValue] + (choice.codec.row?.elements(in: container) ?? [])
+            [choice.encoder.factoryName] + (choice.codec.row?.elements(in: container) ?? [])
         }
         for choice in choices {
             var isComplete = true
@@ -81,7 +81,7 @@ struct RecordingRecipe: Sendable {
                 throw PipelineError(
                     .badValue,
                     message:
-                        "\(choice.codec.rawValue) by \(choice.encoder.rawValue) has no bit rate",
+                        "\(choice.codec.rawValue) by \(choice.encoder.factoryName) has no bit rate",
                     advice: "no bit rate, or another codec or file extension")
             }
             return choice
@@ -126,7 +126,7 @@ struct RecordingRecipe: Sendable {
                 + " ! \(encoder.text(encoding.setup(info))) ! "
             // mp4mux up to 1.28 dereferences null if the caps of VP9 lack the chroma site.
             let site =
-                encoder == .vp9enc && container == .mp4
+                encoder.codec == .vp9 && container == .mp4
                 ? "capssetter caps=\"video/x-vp9,chroma-site=(string)\(info?.chromaSite ?? "mpeg2")\" ! "
                 : ""
             var pipeline = pipeline(of: kind, elements + form + site)
@@ -158,11 +158,11 @@ struct RecordingRecipe: Sendable {
     private func require(
         _ encoder: VideoEncoderElement?, _ size: (width: Int, height: Int)
     ) throws(PipelineError) {
-        // Before the encoder, all but FFV1 and JPEG lose an odd column and row.
-        let keepsOdd = [nil, .avenc_ffv1, .jpegenc].contains(encoder)
         let side = min(size.width, size.height)
-        let least = max(container.leastSide, encoder == .avenc_ffv1 ? 4 : 1)
-        guard (keepsOdd ? side : max(2, side & ~1)) < least else { return }
+        // For other encoders, small pictures are scaled.
+        let isScaled = encoder?.keepsOddSizes == false
+        let least = max(container.leastSide, isScaled ? 1 : encoder?.leastSide ?? 1)
+        guard (isScaled ? max(encoder?.leastSide ?? 2, side & ~1) : side) < least else { return }
         let taker = container.leastSide > 1 ? ".\(container.rawValue)" : "FFV1"
         throw PipelineError(
             .streamFailed,

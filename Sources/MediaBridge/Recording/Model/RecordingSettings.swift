@@ -5,7 +5,7 @@ public struct VideoEncoding: Sendable {
     public var codec: VideoCodec?
     /// Whether only encoded video is recorded, unchanged.
     package private(set) var isCopy = false
-    /// Bits per second; `nil`: constant quality for H.264 by x264enc, MJPEG and FFV1; otherwise a tenth of a bit per
+    /// Bits per second; `nil`: constant quality for H.264 by x264enc, H.265, MJPEG and FFV1; otherwise a tenth of a bit per
     /// pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
     public var bitRate: Int?
     /// The longest time between two key frames. Segments begin with a key frame, and so does a

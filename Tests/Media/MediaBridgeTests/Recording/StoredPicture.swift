@@ -34,6 +34,7 @@ struct StoredPicture: Sendable, CustomStringConvertible {
     static let forms: [(VideoCodec, RecordingContainer)] = [
         (.ffv1, .mkv), (.mjpeg, .mkv), (.h264, .mkv), (.h264, .mp4), (.h264, .ts), (.vp8, .webm),
         (.vp9, .webm), (.vp9, .mp4), (.av1, .webm), (.av1, .mp4),
+        (.h265, .mkv), (.h265, .mp4), (.h265, .ts),
     ]
 
     let format: Format

@@ -87,6 +87,7 @@ import Testing
 
     @Test(arguments: [
         (VideoCodec.h264, "mp4", 16), (.vp8, "webm", 16), (.ffv1, "mkv", 4), (.h264, "mkv", 3),
+        (.h265, "mkv", 3), (.av1, "mkv", 1),
     ])
     func takesSmallPictures(codec: VideoCodec, container: String, side: Int) async throws {
         try await withTemporaryDirectory { directory in
