@@ -74,6 +74,7 @@ struct StoredSound: Sendable, CustomStringConvertible {
         let count = rate / 10
         let format = AudioFormat(.s16le, sampleRate: rate, channels: channels, channelMask: mask)
         var samples: [Int16] = []
+        let tones = tones
         for sample in index * count..<(index + 1) * count {
             for tone in tones {
                 samples.append(

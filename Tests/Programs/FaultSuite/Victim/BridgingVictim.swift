@@ -81,20 +81,29 @@ struct BridgingVictim {
         /// - Returns: The number of the frame, starting at 1.
         @discardableResult
         func see() -> Int {
-            if order.lag > 0 { keepUp() }
-            let number = diary.frame()
+            let number = diary.frame(after: order.lag > 0 ? keepUp() : 0)
             if number == order.fillAfter { DiskFiller.fill(beside: order.path) }
             if number == order.stopAfter { wish.stop() }
             return number
         }
 
-        /// Waits until the recorder has written what was offered.
-        private func keepUp() {
+        /// Waits until the recorder has written or dropped what was offered. On a busy machine a key frame may be
+        /// lost before the recorder, which then drops the frames up to the next one.
+        ///
+        /// - Returns: How many it has dropped.
+        private func keepUp() -> Int {
             let offered = offered.add(1, ordering: .relaxed).oldValue
             let deadline = ContinuousClock.now + .seconds(10)
-            while ContinuousClock.now < deadline,
-                offered - (recorder.withLock { $0?.report.video?.written } ?? 0) >= order.lag
-            { usleep(1000) }
+            while true {
+                let track = recorder.withLock { $0?.report.video }
+                let dropped = track?.dropped.total ?? 0
+                if offered - (track?.written ?? 0) - dropped < order.lag
+                    || ContinuousClock.now >= deadline
+                {
+                    return dropped
+                }
+                usleep(1000)
+            }
         }
     }
 

@@ -19,10 +19,11 @@ final class Diary: Sendable {
 
     /// Reports that a frame is offered.
     ///
+    /// - Parameter dropped: The number of earlier frames that the recorder has dropped. They are left out of the report.
     /// - Returns: Its number, from 1.
-    func frame() -> Int {
+    func frame(after dropped: Int = 0) -> Int {
         let number = frames.add(1, ordering: .relaxed).newValue
-        write("frame \(number)")
+        write("frame \(number - dropped)")
         return number
     }
 
