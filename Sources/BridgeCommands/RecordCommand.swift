@@ -100,6 +100,15 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            """
+            Video encoder: software, hardware, or an element (e.g. vah264enc). Default: the first that encodes a \
+            picture here, software first.
+            """,
+            valueName: "encoder"))
+    var encoder: EncoderArgument?
+
+    @Option(
+        help: ArgumentHelp(
             "Audio bit rate in bits/s (e.g. 128k); not for flac and .wav. Default: 64k per channel.",
             valueName: "bits/s"))
     var audioBitrate: SizeArgument?
@@ -198,6 +207,7 @@ struct RecordCommand: AsyncParsableCommand {
         for (option, isGiven, isEncoded) in [
             ("--bitrate", bitrate != nil, video?.isEncoded),
             ("--size", size != nil, video?.isEncoded),
+            ("--encoder", encoder != nil, video?.isEncoded),
             ("--audio-bitrate", audioBitrate != nil, audio?.isEncoded),
         ] where isGiven && isEncoded == false {
             throw ValidationError("\(option) requires an encoder: not copy, not none")
@@ -286,6 +296,7 @@ struct RecordCommand: AsyncParsableCommand {
             configuration.audio = AudioEncoding(codec, bitRate: audioBitrate?.value)
         }
         configuration.video?.size = size?.size
+        if let encoder { configuration.video?.encoder = encoder.choice }
         configuration.segments = segments.segments
         if isDated || utc { configuration.dates = utc ? .utc : .local }
         if isToStandardOutput {

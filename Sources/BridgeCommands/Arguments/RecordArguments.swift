@@ -77,3 +77,15 @@ extension VideoCodec: RecordedCodec {
 extension AudioCodec: RecordedCodec {
     static var recorded: [AudioCodec] { RecordingContainer.mkv.audioCodecs }
 }
+
+/// The argument for an encoder of pictures: `hardware`, `vah264enc`.
+struct EncoderArgument: ExpressibleByArgument, Sendable {
+    let choice: EncoderChoice
+
+    init?(argument: String) {
+        guard let choice = EncoderChoice(argument) else { return nil }
+        self.choice = choice
+    }
+
+    static var allValueStrings: [String] { ["software", "hardware"] + EncoderChoice.elements }
+}

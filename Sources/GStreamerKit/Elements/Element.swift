@@ -42,6 +42,17 @@ public final class Element: @unchecked Sendable {
     /// Returns whether the element has a property of that name.
     package func hasProperty(_ name: String) -> Bool { mb_property(pointer, name) != nil }
 
+    /// Returns those of some properties (`name=value name=value`) that the elements of a factory have; all of them if
+    /// no such element is installed.
+    package static func known(_ properties: String, of factory: String) -> String {
+        guard let made = gst_element_factory_make(factory, nil) else { return properties }
+        gst_object_ref_sink(made)
+        let element = Element(adopting: made)
+        return properties.split(separator: " ").filter { property in
+            element.hasProperty(String(property.prefix { $0 != "=" }))
+        }.joined(separator: " ")
+    }
+
     /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
     /// property.
     public func set(_ property: String, _ value: String) {

@@ -25,27 +25,8 @@ struct CodecRow<Codec: TabledCodec>: Sendable {
 
 /// A codec of pictures or of sound.
 protocol TabledCodec: RawRepresentable<String>, Hashable, Sendable {
-    /// The elements that encode it.
-    associatedtype Encoder: EncoderElement where Encoder.Codec == Self
     /// The rows in the order of preference.
     static var table: [CodecRow<Self>] { get }
-}
-
-/// An element that encodes.
-protocol EncoderElement: Sendable {
-    associatedtype Codec
-    /// All of them; those of one codec in the order of preference.
-    static var table: [Self] { get }
-    var factoryName: String { get }
-    var codec: Codec { get }
-    /// Whether recordings contain what it makes.
-    var isForRecordings: Bool { get }
-    /// Whether receivers of live streams decode what it makes.
-    var isForNetworks: Bool { get }
-    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
-    ///
-    /// - Parameter bits: In bits per second.
-    func bitRate(_ bits: Int) -> (property: String, value: Int)?
 }
 
 extension TabledCodec {
@@ -58,40 +39,6 @@ extension TabledCodec {
     /// Returns the codec of a media type; `nil` if the table does not have it.
     fileprivate static func tabled(_ mediaType: String) -> Self? {
         table.first { $0.mediaType == mediaType }?.codec
-    }
-
-    /// The encoders of recordings, the preferred one first.
-    var encoders: [Encoder] { Encoder.table.filter { $0.codec == self && $0.isForRecordings } }
-
-    /// The encoders of live streams, the preferred one first.
-    private var liveEncoders: [Encoder] {
-        Encoder.table.filter { $0.codec == self && $0.isForNetworks }
-    }
-
-    /// Returns the codecs that can be encoded for a container.
-    static func encoded(in container: RecordingContainer) -> [Self] {
-        table.filter { !$0.codec.encoders.isEmpty && $0.forms[container] != nil }.map(\.codec)
-    }
-
-    /// The codecs for which an encoder of live streams is installed.
-    static var installedForLive: [Self] {
-        table.map(\.codec).filter { codec in
-            codec.liveEncoders.contains {
-                ((try? ElementFactory.find($0.factoryName)) ?? nil) != nil
-            }
-        }
-    }
-
-    /// Returns the installed encoder of live streams.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without
-    ///   an encoder, ``PipelineError/Code/badValue``.
-    func liveEncoder() throws(PipelineError) -> Encoder {
-        if let encoder = try liveEncoders.firstInstalled({ $0.factoryName }) { return encoder }
-        throw PipelineError(
-            .badValue, message: "no encoder is known for live streams in \(rawValue)",
-            advice: Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
-                .joined(separator: " or "))
     }
 
     /// Returns the installed decoder with its settings.
@@ -126,8 +73,6 @@ extension Array {
 // MARK: - Pictures
 
 extension VideoCodec: TabledCodec {
-    typealias Encoder = VideoEncoderElement
-
     static let table = [
         CodecRow<VideoCodec>(
             codec: .h264, mediaType: "video/x-h264",
@@ -209,8 +154,6 @@ extension VideoCodec: TabledCodec {
 // MARK: - Sound
 
 extension AudioCodec: TabledCodec {
-    typealias Encoder = AudioEncoderElement
-
     static let table = [
         CodecRow<AudioCodec>(
             codec: .opus, mediaType: "audio/x-opus", fields: ",channel-mapping-family=0",

@@ -42,12 +42,6 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         return ["m4a", "ogg", "flac", "wav"].contains(ending)
     }
 
-    /// The video codecs that the container supports, the preferred one first.
-    public var videoCodecs: [VideoCodec] { VideoCodec.encoded(in: self) }
-
-    /// The audio codecs that the container supports, the preferred one first.
-    public var audioCodecs: [AudioCodec] { AudioCodec.encoded(in: self) }
-
     /// Returns the muxer, set up so that everything written so far can be played even if nothing
     /// follows.
     ///

@@ -22,6 +22,13 @@ enum AudioEncoderElement: String, CaseIterable, EncoderElement {
 
     var isForNetworks: Bool { [.opusenc, .mulawenc, .alawenc].contains(self) }
 
+    var isHardware: Bool { false }
+
+    var hasBitRate: Bool { bitRate(1) != nil }
+
+    /// They run on the processor, and are not tried.
+    func refusal() -> String? { nil }
+
     func bitRate(_ bits: Int) -> (property: String, value: Int)? {
         switch self {
         case .opusenc: ("bitrate", min(650_000, max(4_000, bits)))

@@ -33,6 +33,7 @@ struct VideoEncoderElement: EncoderElement {
     let codec: VideoCodec
     var isForRecordings: Bool { true }
     var isForNetworks = false
+    var isHardware = false
     /// The property of the bit rate, the bits per second of its unit, and its lowest value; `nil` if the quality is
     /// constant, or nothing is lost.
     var rate: (property: String, unit: Int, lowest: Int)?
@@ -42,6 +43,8 @@ struct VideoEncoderElement: EncoderElement {
     /// The pixel formats for pictures with more than 8 bits, which then keep their chroma subsampling; `nil`: those
     /// for all others.
     var deepFormats: [String]?
+    /// Whether ``properties`` states the bit rate in a form of its own.
+    var statesBitRate = false
     /// The shortest side of a picture that it takes, in pixels.
     var leastSide = 2
     /// Whether it takes odd sizes. Any other loses the last row or column, and gets small pictures scaled.
@@ -52,7 +55,9 @@ struct VideoEncoderElement: EncoderElement {
     let properties: @Sendable (_ setup: VideoEncoderSetup, _ rate: String) -> String
 
     /// All of them; those of one codec in the order of preference.
-    static let table = [
+    static let table = software + hardware
+
+    private static let software = [
         VideoEncoderElement(
             factoryName: "x264enc", codec: .h264, isForNetworks: true, rate: ("bitrate", 1000, 1),
             deepFormats: tenBits
@@ -108,6 +113,51 @@ struct VideoEncoderElement: EncoderElement {
         ) { _, _ in "gop-size=1" },
     ]
 
+    /// Sources of the properties: sys/va, sys/nvcodec and sys/qsv of gst-plugins-bad, sys/v4l2 of gst-plugins-good.
+    /// Never tried with hardware.
+    private static let hardware = [
+        chip("vah264enc", .h264, "b-frames=0 rate-control=cbr", group: "key-int-max"),
+        chip("nvh264enc", .h264, lowDelay, group: "gop-size"),
+        chip("qsvh264enc", .h264, "b-frames=0 low-latency=true", group: "gop-size"),
+        // The Raspberry Pi 4 takes pictures of 1920x1080 only at a stated level.
+        VideoEncoderElement(
+            factoryName: "v4l2h264enc", codec: .h264, isHardware: true, formats: ["NV12"],
+            statesBitRate: true, leastSide: 32
+        ) { setup, _ in
+            "extra-controls=controls,video_bitrate=\(setup.bitRate),repeat_sequence_header=1,"
+                + "h264_i_frame_period=\(setup.longestGroup) ! video/x-h264,level=(string)4"
+        },
+        chip(
+            "vah265enc", .h265, "b-frames=0 rate-control=cbr", group: "key-int-max", ["P010_10LE"]),
+        chip("nvh265enc", .h265, lowDelay, group: "gop-size", ["P010_10LE"]),
+        chip("qsvh265enc", .h265, "b-frames=0 low-latency=true", group: "gop-size", ["P010_10LE"]),
+        chip("vavp9enc", .vp9, "rate-control=cbr", group: "key-int-max"),
+        chip("qsvvp9enc", .vp9, "low-latency=true", group: "gop-size"),
+        chip("vaav1enc", .av1, "rate-control=cbr", group: "key-int-max"),
+        chip("nvav1enc", .av1, lowDelay, group: "gop-size"),
+        chip("qsvav1enc", .av1, "low-latency=true", group: "gop-size"),
+    ]
+
+    /// For NVIDIA's, whose properties had other names up to 1.26.
+    private static let lowDelay =
+        "bframes=0 b-frames=0 zerolatency=true zero-reorder-delay=true rc-mode=cbr rate-control=cbr"
+
+    /// - Parameters:
+    ///   - options: Properties, of which those are set that the installed version has.
+    ///   - group: The property of the most frames between two key frames.
+    private static func chip(
+        _ name: String, _ codec: VideoCodec, _ options: String, group: String,
+        _ deepFormats: [String]? = nil
+    ) -> VideoEncoderElement {
+        VideoEncoderElement(
+            factoryName: name, codec: codec, isHardware: true, rate: ("bitrate", 1000, 1),
+            formats: ["NV12"], deepFormats: deepFormats, leastSide: 160
+        ) { setup, rate in
+            let all = "\(options) \(group)=\(setup.longestGroup) \(rate)"
+            return Element.known(all, of: name)
+        }
+    }
+
     private static let tenBits = ["I420_10LE", "I422_10LE", "Y444_10LE"]
 
     /// The VP8 threads of libvpx wait for each other in busy loops. Unless each thread has its own core, two threads
@@ -132,6 +182,8 @@ struct VideoEncoderElement: EncoderElement {
     }
 
     // MARK: Settings
+
+    var hasBitRate: Bool { rate != nil || statesBitRate }
 
     func bitRate(_ bits: Int) -> (property: String, value: Int)? {
         rate.map { ($0.property, max($0.lowest, bits / $0.unit)) }
@@ -173,8 +225,23 @@ struct VideoEncoderElement: EncoderElement {
         // Dithering changes samples even if they only move to other bits.
         let dither = conversion(of: info, rotation) == nil ? " dither=none" : ""
         let stored = info.map { format($0, rotation) } ?? "I420"
-        let convert = "videoconvert\(dither) ! video/x-raw,format=\(stored)"
+        let convert = "videoconvert\(dither) ! video/x-raw,format=\(stored)\(upload)"
         return (info.map { even($0) } ?? "") + convert
+    }
+
+    /// The elements that move pictures into the only memory that the encoder takes; empty if it takes the system's.
+    private var upload: String {
+        guard isHardware, let factory = (try? ElementFactory.find(factoryName)) ?? nil,
+            let system = try? Caps("video/x-raw,format=\(formats[0])"), !factory.canTake(system)
+        else { return "" }
+        let converters = [
+            "VAMemory": "vapostproc", "CUDAMemory": "cudaupload", "GLMemory": "glupload",
+            "DMABuf": "v4l2convert",
+        ]
+        let memory = converters.keys.sorted().first {
+            (try? Caps("video/x-raw(memory:\($0))")).map { factory.canTake($0) } ?? false
+        }
+        return memory.map { " ! \(converters[$0] ?? "") ! video/x-raw(memory:\($0))" } ?? ""
     }
 
     /// 4:2:0 needs an even width and height: cuts off the last column or row, and scales what is smaller than

@@ -53,6 +53,7 @@ package struct Diagnosis: Sendable {
             }
         }
         for (purpose, element) in Self.elements { look(for: element, purpose) }
+        tryHardwareEncoders()
         let janus = Self.path(of: "janus")
         note(
             "channel server: host (janus)", janus == nil ? .missing : .ok,
@@ -94,6 +95,25 @@ package struct Diagnosis: Sendable {
         let directories = getenv("PATH").map { String(cString: $0) } ?? ""
         return directories.split(separator: ":").map { "\($0)/\(program)" }
             .first { access($0, X_OK) == 0 }
+    }
+
+    /// Tries the encoders of hardware. Their plugins register them only if they find a device.
+    private mutating func tryHardwareEncoders() {
+        let rows = VideoEncoderElement.table.filter { row in
+            row.isHardware && ((try? ElementFactory.find(row.factoryName)) ?? nil) != nil
+        }
+        if rows.isEmpty {
+            note(
+                "hardware encoders", .missing, "no plugin has found a device",
+                "gst-inspect-1.0 va, nvcodec, qsv or video4linux2 lists what a plugin has found")
+        }
+        for row in rows {
+            let refusal = row.refusal()
+            note(
+                "\(row.codec.rawValue) by hardware (\(row.factoryName))",
+                refusal == nil ? .ok : .missing, refusal ?? "has encoded a picture",
+                refusal == nil ? "--encoder \(row.factoryName) selects it" : nil)
+        }
     }
 
     private mutating func look(for element: String, _ purpose: String) {

@@ -19,9 +19,6 @@ struct RecordingRecipe: Sendable {
     /// The codec and the encoder for reports before the first frame: `h264`, `x264enc`.
     let described: (codec: String, element: String)
 
-    /// The bit rates that may be requested, in bits per second.
-    private static let bitrates = 1_000...2_000_000_000
-
     init(_ video: VideoEncoding, in container: RecordingContainer) throws(PipelineError) {
         let takesUnits = video.size == nil || video.isCopy
         try self.init(video, container, takesUnits: takesUnits) { .video($0, video) }
@@ -37,57 +34,16 @@ struct RecordingRecipe: Sendable {
     ) throws(PipelineError) {
         self.container = container
         self.takesUnits =
-            takesUnits && encoding.codec == nil && (encoding.isCopy || encoding.bitRate == nil)
+            takesUnits && encoding.codec == nil
+            && (encoding.isCopy || encoding.bitRate == nil && !encoding.isEncoderChosen)
         if encoding.isCopy {
             (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {
-            let (codec, element) = try Self.choose(encoding.codec, encoding.bitRate, container)
+            let (codec, element) = try encoding.encoder(for: container)
             encoder = make(element)
             described = (codec.rawValue, element.factoryName)
             form = codec.row?.forms[container] ?? ""
         }
-    }
-
-    /// Returns the first encoder that is installed together with the elements of the container's form: of the
-    /// requested codec, or of the container's codecs in their order.
-    private static func choose<Codec: TabledCodec>(
-        _ requested: Codec?, _ bitRate: Int?, _ container: RecordingContainer
-    ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
-        if let bitRate, !bitrates.contains(bitRate) {
-            throw PipelineError(
-                .badValue, message: "a bit rate of \(bitRate) bit/s is out of range",
-                advice: "\(bitrates.lowerBound) to \(bitrates.upperBound) bit/s")
-        }
-        let codecs = Codec.encoded(in: container)
-        if let requested, !codecs.contains(requested) {
-            throw PipelineError(
-                .badValue, message: "\(container.rawValue) cannot contain \(requested.rawValue)",
-                advice: codecs.map(\.rawValue).joined(separator: ", ")
-                    + ", or another file extension")
-        }
-        let choices = (requested.map { [$0] } ?? codecs).flatMap { codec in
-            codec.encoders.map { (codec: codec, encoder: $0) }
-        }
-        func elements(_ choice: (codec: Codec, encoder: Codec.Encoder)) -> [String] {
-            [choice.encoder.factoryName] + (choice.codec.row?.elements(in: container) ?? [])
-        }
-        for choice in choices {
-            var isComplete = true
-            for name in elements(choice) where try ElementFactory.find(name) == nil {
-                isComplete = false
-            }
-            guard isComplete else { continue }
-            guard bitRate == nil || choice.encoder.bitRate(1) != nil else {
-                throw PipelineError(
-                    .badValue,
-                    message:
-                        "\(choice.codec.rawValue) by \(choice.encoder.factoryName) has no bit rate",
-                    advice: "no bit rate, or another codec or file extension")
-            }
-            return choice
-        }
-        for name in choices.first.map(elements) ?? [] { try ElementFactory.require(name) }
-        throw PipelineError(.missingElement, message: "no encoder for \(container.rawValue)")
     }
 
     // MARK: Pipelines

@@ -51,7 +51,7 @@ struct ExactBeginning: Sendable {
         guard let size = recorded.pictureSize, [.h264, .vp8, .vp9].contains(codec),
             !recorded.description.contains("profile=(string)high-"),
             case let recipe = try RecordingRecipe(encoding, in: container),
-            recipe.described.element != "openh264enc"
+            codec != .h264 || recipe.described.element == "x264enc"
         else {
             throw PipelineError(
                 .streamFailed,

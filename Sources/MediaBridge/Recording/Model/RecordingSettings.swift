@@ -8,6 +8,8 @@ public struct VideoEncoding: Sendable {
     /// Bits per second; `nil`: constant quality for H.264 by x264enc, H.265, MJPEG and FFV1; otherwise a tenth of a bit per
     /// pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
     public var bitRate: Int?
+    /// The encoder. Default ``EncoderChoice/automatic``. If another is set, encoded video is refused.
+    public var encoder = EncoderChoice.automatic
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
     /// pre-roll. Default 1 s; the length of segments that are shorter.
     public var keyFrameInterval = Duration.seconds(1)
@@ -61,10 +63,14 @@ public struct AudioEncoding: Sendable {
 
 /// How one stream is encoded.
 protocol MediaEncoding {
-    associatedtype Codec: TabledCodec
+    associatedtype Codec: EncodableCodec
     var codec: Codec? { get }
     var isCopy: Bool { get }
     var bitRate: Int? { get }
+    /// Whether a certain encoder, or a kind of encoders, was requested.
+    var isEncoderChosen: Bool { get }
+    /// Whether an encoder may be used.
+    func allows(_ encoder: Codec.Encoder) -> Bool
 }
 
 extension MediaEncoding {
@@ -72,8 +78,22 @@ extension MediaEncoding {
     var requested: String? { isCopy ? "copy" : codec?.rawValue }
 }
 
-extension VideoEncoding: MediaEncoding {}
-extension AudioEncoding: MediaEncoding {}
+extension VideoEncoding: MediaEncoding {
+    var isEncoderChosen: Bool { encoder != .automatic }
+
+    func allows(_ element: VideoEncoderElement) -> Bool {
+        switch encoder {
+        case .automatic: true
+        case .software: !element.isHardware
+        case .hardware: element.isHardware
+        case .element(let name): element.factoryName == name
+        }
+    }
+}
+extension AudioEncoding: MediaEncoding {
+    var isEncoderChosen: Bool { false }
+    func allows(_ encoder: AudioEncoderElement) -> Bool { true }
+}
 
 // MARK: - Files
 

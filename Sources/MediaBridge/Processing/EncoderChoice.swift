@@ -1,0 +1,164 @@
+internal import MediaBasics
+internal import Synchronization
+
+/// Which encoder of pictures is used.
+public enum EncoderChoice: Hashable, Sendable {
+    /// The first that works on this machine, software before hardware.
+    case automatic
+    /// The first of software that works: `x264enc`, `x265enc` and others.
+    case software
+    /// The first of hardware that works: those of VA-API (`vah264enc`), NVIDIA (`nvh264enc`), Intel's Quick Sync
+    /// (`qsvh264enc`) and V4L2 (`v4l2h264enc`, Raspberry Pi 4).
+    case hardware
+    /// An element, by its factory name.
+    case element(String)
+
+    /// Creates the choice with a name: `automatic`, `software`, `hardware`, or an encoder's factory name; `nil` for any
+    /// other.
+    public init?(_ name: String) {
+        switch name {
+        case "automatic": self = .automatic
+        case "software": self = .software
+        case "hardware": self = .hardware
+        default:
+            guard Self.elements.contains(name) else { return nil }
+            self = .element(name)
+        }
+    }
+
+    /// The factory names of all encoders that are known, installed or not.
+    public static var elements: [String] { VideoEncoderElement.table.map(\.factoryName) }
+}
+
+// MARK: Encoders of a codec
+
+/// An element that encodes.
+protocol EncoderElement: Sendable {
+    associatedtype Codec
+    /// All of them; those of one codec in the order of preference.
+    static var table: [Self] { get }
+    var factoryName: String { get }
+    var codec: Codec { get }
+    /// Whether recordings contain what it makes.
+    var isForRecordings: Bool { get }
+    /// Whether receivers of live streams decode what it makes.
+    var isForNetworks: Bool { get }
+    /// Whether a device of its own encodes, which a machine may lack.
+    var isHardware: Bool { get }
+    /// Whether it can be asked for a bit rate.
+    var hasBitRate: Bool { get }
+    /// Returns why it does not encode here, in GStreamer's words; `nil` if it does. It is installed.
+    func refusal() -> String?
+    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
+    ///
+    /// - Parameter bits: In bits per second.
+    func bitRate(_ bits: Int) -> (property: String, value: Int)?
+}
+
+/// A codec that may have encoders.
+protocol EncodableCodec: TabledCodec {
+    associatedtype Encoder: EncoderElement where Encoder.Codec == Self
+}
+
+extension VideoCodec: EncodableCodec {
+    typealias Encoder = VideoEncoderElement
+}
+
+extension AudioCodec: EncodableCodec {
+    typealias Encoder = AudioEncoderElement
+}
+
+extension EncodableCodec {
+    /// The encoders of recordings, the preferred one first.
+    var encoders: [Encoder] { Encoder.table.filter { $0.codec == self && $0.isForRecordings } }
+
+    /// The encoders of live streams, the preferred one first.
+    private var liveEncoders: [Encoder] {
+        Encoder.table.filter { $0.codec == self && $0.isForNetworks }
+    }
+
+    /// Returns the codecs that can be encoded for a container.
+    static func encoded(in container: RecordingContainer) -> [Self] {
+        table.filter { !$0.codec.encoders.isEmpty && $0.forms[container] != nil }.map(\.codec)
+    }
+
+    /// The codecs for which an encoder of live streams is installed.
+    static var installedForLive: [Self] {
+        table.map(\.codec).filter { codec in
+            codec.liveEncoders.contains {
+                ((try? ElementFactory.find($0.factoryName)) ?? nil) != nil
+            }
+        }
+    }
+
+    /// Returns the installed encoder of live streams.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without
+    ///   an encoder, ``PipelineError/Code/badValue``.
+    func liveEncoder() throws(PipelineError) -> Encoder {
+        if let encoder = try liveEncoders.firstInstalled({ $0.factoryName }) { return encoder }
+        throw PipelineError(
+            .badValue, message: "no encoder is known for live streams in \(rawValue)",
+            advice: Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
+                .joined(separator: " or "))
+    }
+}
+
+extension RecordingContainer {
+    /// The video codecs that the container supports, the preferred one first.
+    public var videoCodecs: [VideoCodec] { VideoCodec.encoded(in: self) }
+
+    /// The audio codecs that the container supports, the preferred one first.
+    public var audioCodecs: [AudioCodec] { AudioCodec.encoded(in: self) }
+}
+
+// MARK: Trials
+
+extension VideoEncoderElement {
+    private static let deadline = Duration.seconds(5).asDefaultDeadline
+    /// By factory name, what ``refusal()`` has found out.
+    private static let results = Mutex<[String: String?]>([:])
+
+    /// Encodes a picture, once in each process: an encoder of hardware may be installed without a device that can
+    /// encode, or while all of its sessions are in use.
+    func refusal() -> String? {
+        if let known = Self.results.withLock({ $0[factoryName] }) { return known }
+        let found = encodeOnePicture()
+        Self.results.withLock { $0[factoryName] = .some(found) }
+        return found
+    }
+
+    private func encodeOnePicture() -> String? {
+        let size = "width=320,height=240,framerate=30/1"
+        let setup = VideoEncoderSetup(
+            bitRate: 1_000_000, frameRate: 30, keyFrameInterval: MediaTime(seconds: 1))
+        do throws(PipelineError) {
+            let picture = picture(
+                VideoInfo(try Caps("video/x-raw,format=I420,\(size)")), .none)
+            let pipeline = try Pipeline(
+                parsing:
+                    "videotestsrc num-buffers=1 ! video/x-raw,format=I420,\(size) ! \(picture) "
+                    + "! \(text(setup)) ! fakesink name=units sync=false")
+            let ended = MonotonicSignal()
+            let failure = Mutex<PipelineError?>(nil)
+            pipeline.onMessage { message in
+                switch message {
+                case .endOfStream: ended.signal()
+                case .error(let error):
+                    failure.withLock { $0 = $0 ?? error }
+                    ended.signal()
+                default: break
+                }
+            }
+            defer { _ = try? pipeline.setStateAndWait(.null, deadline: Self.deadline) }
+            try pipeline.setStateAndWait(.playing, deadline: Self.deadline)
+            let isInTime = ended.wait(for: Self.deadline)
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            guard isInTime else { return "it did not encode a picture within \(Self.deadline)" }
+            let units = pipeline.element(named: "units")?.sinkStatistics?.rendered ?? 0
+            return units > 0 ? nil : "it made nothing of a picture"
+        } catch {
+            return error.message
+        }
+    }
+}

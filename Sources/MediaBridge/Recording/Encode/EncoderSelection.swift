@@ -1,0 +1,71 @@
+extension MediaEncoding {
+    /// Returns the first encoder that works and is installed together with the elements of the container's form: of
+    /// the requested codec, or of the container's codecs in their order.
+    func encoder(
+        for container: RecordingContainer
+    ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
+        if let bitRate, !bitRates.contains(bitRate) {
+            throw PipelineError(
+                .badValue, message: "a bit rate of \(bitRate) bit/s is out of range",
+                advice: "\(bitRates.lowerBound) to \(bitRates.upperBound) bit/s")
+        }
+        let codecs = Codec.encoded(in: container)
+        if let codec, !codecs.contains(codec) {
+            throw PipelineError(
+                .badValue, message: "\(container.rawValue) cannot contain \(codec.rawValue)",
+                advice: codecs.map(\.rawValue).joined(separator: ", ")
+                    + ", or another file extension")
+        }
+        let choices = (codec.map { [$0] } ?? codecs).flatMap { codec in
+            codec.encoders.filter(allows).map { (codec: codec, encoder: $0) }
+        }
+        let wanted = codec.map { " of \($0.rawValue)" } ?? ""
+        guard !choices.isEmpty else {
+            throw PipelineError(
+                .badValue,
+                message: "the requested encoder is none\(wanted) for .\(container.rawValue)",
+                advice: (codec.map { [$0] } ?? codecs).flatMap(\.encoders)
+                    .map(\.factoryName).joined(separator: ", "))
+        }
+        func elements(
+            _ choice: (codec: Codec, encoder: Codec.Encoder)
+        ) -> [String] {
+            [choice.encoder.factoryName] + (choice.codec.row?.elements(in: container) ?? [])
+        }
+        var (missing, refusals) = (Set<String>(), [String]())
+        for choice in choices {
+            var lacks: [String] = []
+            for name in elements(choice) where try ElementFactory.find(name) == nil {
+                lacks.append(name)
+            }
+            missing.formUnion(lacks)
+            guard lacks.isEmpty else { continue }
+            if let refusal = choice.encoder.refusal() {
+                refusals.append("\(choice.encoder.factoryName): \(refusal)")
+                continue
+            }
+            guard bitRate == nil || choice.encoder.hasBitRate else {
+                throw PipelineError(
+                    .badValue,
+                    message:
+                        "\(choice.codec.rawValue) by \(choice.encoder.factoryName) has no bit rate",
+                    advice: "no bit rate, or another codec or file extension")
+            }
+            return choice
+        }
+        if refusals.isEmpty, choices.count == 1 || !choices[0].encoder.isHardware {
+            for name in elements(choices[0]) { try ElementFactory.require(name) }
+        }
+        if !missing.isEmpty {
+            refusals.append("\(missing.sorted().joined(separator: ", ")): not installed")
+        }
+        throw PipelineError(
+            .missingElement,
+            message: "no encoder\(wanted) for .\(container.rawValue) works here: "
+                + refusals.joined(separator: "; "),
+            advice: "gst-bridge doctor, which tries them")
+    }
+}
+
+/// The bit rates that may be requested, in bits per second.
+private let bitRates = 1_000...2_000_000_000
