@@ -47,7 +47,7 @@ protocol EncoderElement: Sendable {
     var isHardware: Bool { get }
     /// Whether it can be asked for a bit rate.
     var hasBitRate: Bool { get }
-    /// Returns why it does not encode here, in GStreamer's words; `nil` if it does. It is installed.
+    /// Returns why it does not encode here, in GStreamer's words; `nil` if it does. Requires that it is installed.
     func refusal() -> String?
     /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
     ///
@@ -115,20 +115,22 @@ extension RecordingContainer {
 // MARK: Trials
 
 extension VideoEncoderElement {
-    private static let deadline = Duration.seconds(5).asDefaultDeadline
-    /// By factory name, what ``refusal()`` has found out.
-    private static let results = Mutex<[String: String?]>([:])
+    /// The factory names of those that have encoded a picture.
+    private static let working = Mutex<Set<String>>([])
 
-    /// Encodes a picture, once in each process: an encoder of hardware may be installed without a device that can
-    /// encode, or while all of its sessions are in use.
+    /// Encodes a picture, unless it has done so in this process: an encoder of hardware may be installed without a
+    /// device that can encode, or while all of its sessions are in use.
     func refusal() -> String? {
-        if let known = Self.results.withLock({ $0[factoryName] }) { return known }
-        let found = encodeOnePicture()
-        Self.results.withLock { $0[factoryName] = .some(found) }
-        return found
+        guard !Self.working.withLock({ $0.contains(factoryName) }) else { return nil }
+        let refusal = encodeOnePicture()
+        if refusal == nil { _ = Self.working.withLock { $0.insert(factoryName) } }
+        return refusal
     }
 
     private func encodeOnePicture() -> String? {
+        // The library of a device may take seconds to load. Software is only slow on a busy machine, and never refused
+        // for that.
+        let deadline = Duration.seconds(isHardware ? 15 : 120).asDefaultDeadline
         let size = "width=320,height=240,framerate=30/1"
         let setup = VideoEncoderSetup(
             bitRate: 1_000_000, frameRate: 30, keyFrameInterval: MediaTime(seconds: 1))
@@ -150,11 +152,11 @@ extension VideoEncoderElement {
                 default: break
                 }
             }
-            defer { _ = try? pipeline.setStateAndWait(.null, deadline: Self.deadline) }
-            try pipeline.setStateAndWait(.playing, deadline: Self.deadline)
-            let isInTime = ended.wait(for: Self.deadline)
+            defer { _ = try? pipeline.setStateAndWait(.null, deadline: deadline) }
+            try pipeline.setStateAndWait(.playing, deadline: deadline)
+            let isInTime = ended.wait(for: deadline)
             if let failure = failure.withLock({ $0 }) { throw failure }
-            guard isInTime else { return "it did not encode a picture within \(Self.deadline)" }
+            guard isInTime else { return "it did not encode a picture within \(deadline)" }
             let units = pipeline.element(named: "units")?.sinkStatistics?.rendered ?? 0
             return units > 0 ? nil : "it made nothing of a picture"
         } catch {
