@@ -22,6 +22,10 @@ private final class Negative: VideoProcessor, MediaElement, Sendable {
     }
 }
 
+// The C names of these states are not imported beside MediaBridgeElements.
+private let null = GstState(rawValue: 1)
+private let playing = GstState(rawValue: 4)
+
 /// Runs a pipeline as gst-launch-1.0 does, with Swift classes as elements in it.
 func runElements(_ text: String) throws {
     try ElementPlugin("workloads") {
@@ -29,7 +33,7 @@ func runElements(_ text: String) throws {
         Negative.self
     }.register()
     guard let pipeline = gst_parse_launch(text, nil) else { fatalError("no pipeline") }
-    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    gst_element_set_state(pipeline, playing)
     let bus = gst_element_get_bus(pipeline)
     let types = GstMessageType(GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
     guard let message = gst_bus_timed_pop_filtered(bus, guint64.max, types),
@@ -38,6 +42,6 @@ func runElements(_ text: String) throws {
     gst_mini_object_unref(
         UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
     gst_object_unref(bus)
-    gst_element_set_state(pipeline, GST_STATE_NULL)
+    gst_element_set_state(pipeline, null)
     gst_object_unref(pipeline)
 }
