@@ -8,7 +8,7 @@ internal import Synchronization
 final class BridgeLimits: Sendable {
     fileprivate struct State {
         var frames = 0
-        /// The stream whose frames are counted: of those that brought one, the first of the plan.
+        /// The stream whose frames are counted: the first of the plan that has brought one.
         var counted: String?
         var first: MediaTime?
         /// The time at which the limit is reached, if it is known.
@@ -136,8 +136,8 @@ final class BridgeLimits: Sendable {
 }
 
 extension BridgeLimits.State {
-    /// Returns whether the frames of a stream that brings one are those that count. They begin at 0
-    /// if those of a later stream of the plan counted before.
+    /// Returns whether the frame that a stream brings counts. The count begins again if it was of a
+    /// later stream of the plan.
     fileprivate mutating func counts(_ stream: String) -> Bool {
         if counted == stream { return true }
         let first = streams.first { $0.name == stream || $0.name == counted }
@@ -167,8 +167,7 @@ extension BridgeLimits.State {
         _ limit: BridgeReport.End, at time: MediaTime, by stream: String, passing: Bool
     ) -> BridgeLimits.Verdict {
         (reason, end) = (limit, time)
-        for (name, isAwaited) in streams
-        where name != stream && isAwaited() {
+        for (name, isAwaited) in streams where name != stream && isAwaited() {
             if reached[name].map({ $0 < time }) ?? true { awaited.insert(name) }
         }
         let complete = endIfComplete()

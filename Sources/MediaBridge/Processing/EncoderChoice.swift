@@ -43,7 +43,7 @@ protocol EncoderElement: Sendable {
     var isForRecordings: Bool { get }
     /// Whether receivers of live streams decode what it makes.
     var isForNetworks: Bool { get }
-    /// Whether a device of its own encodes, which a machine may lack.
+    /// Whether it needs a device, which a machine may lack.
     var isHardware: Bool { get }
     /// Whether it can be asked for a bit rate.
     var hasBitRate: Bool { get }
@@ -53,6 +53,10 @@ protocol EncoderElement: Sendable {
     ///
     /// - Parameter bits: In bits per second.
     func bitRate(_ bits: Int) -> (property: String, value: Int)?
+}
+
+extension EncoderElement {
+    var isInstalled: Bool { ((try? ElementFactory.find(factoryName)) ?? nil) != nil }
 }
 
 /// A codec that may have encoders.
@@ -84,11 +88,7 @@ extension EncodableCodec {
 
     /// The codecs for which an encoder of live streams is installed.
     static var installedForLive: [Self] {
-        table.map(\.codec).filter { codec in
-            codec.liveEncoders.contains {
-                ((try? ElementFactory.find($0.factoryName)) ?? nil) != nil
-            }
-        }
+        table.map(\.codec).filter { $0.liveEncoders.contains(where: \.isInstalled) }
     }
 
     /// Returns the installed encoder of live streams.
@@ -115,7 +115,7 @@ extension RecordingContainer {
 // MARK: Trials
 
 extension VideoEncoderElement {
-    /// The factory names of those that have encoded a picture.
+    /// The factory names of the encoders that have encoded a picture.
     private static let working = Mutex<Set<String>>([])
 
     /// Encodes a picture, unless it has done so in this process: an encoder of hardware may be installed without a

@@ -43,7 +43,7 @@ struct VideoEncoderElement: EncoderElement {
     /// The pixel formats for pictures with more than 8 bits, which then keep their chroma subsampling; `nil`: those
     /// for all others.
     var deepFormats: [String]?
-    /// Whether ``properties`` states the bit rate in a form of its own.
+    /// Whether ``properties`` states the bit rate otherwise.
     var statesBitRate = false
     /// The shortest side of a picture that it takes, in pixels.
     var leastSide = 2

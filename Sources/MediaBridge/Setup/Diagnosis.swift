@@ -99,9 +99,7 @@ package struct Diagnosis: Sendable {
 
     /// Tries the encoders of hardware. Their plugins register them only if they find a device.
     private mutating func tryHardwareEncoders() {
-        let rows = VideoEncoderElement.table.filter { row in
-            row.isHardware && ((try? ElementFactory.find(row.factoryName)) ?? nil) != nil
-        }
+        let rows = VideoEncoderElement.table.filter { $0.isHardware && $0.isInstalled }
         if rows.isEmpty {
             note(
                 "hardware encoders", .missing, "no plugin has found a device",

@@ -5,8 +5,8 @@ public struct VideoEncoding: Sendable {
     public var codec: VideoCodec?
     /// Whether only encoded video is recorded, unchanged.
     package private(set) var isCopy = false
-    /// Bits per second; `nil`: constant quality for H.264 by x264enc, H.265, MJPEG and FFV1; otherwise a tenth of a bit per
-    /// pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
+    /// Bits per second; `nil`: constant quality for H.264 by x264enc, H.265 by x265enc, MJPEG and FFV1; otherwise a
+    /// tenth of a bit per pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
     public var bitRate: Int?
     /// The encoder. Default ``EncoderChoice/automatic``. If another is set, encoded video is refused.
     public var encoder = EncoderChoice.automatic
