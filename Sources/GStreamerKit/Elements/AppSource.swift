@@ -103,6 +103,14 @@ package final class AppSource: Sendable {
         element.pad("src")?.onBuffer(body)
     }
 
+    /// Calls `body` with the presentation time of every buffer that leaves the queue; see ``onDeparture(_:)``.
+    package func onDepartureTime(_ body: @escaping @Sendable (ClockTime) -> Void) {
+        element.pad("src")?.filter { buffer in
+            if let time = ClockTime(buffer.pointee.pts) { body(time) }
+            return true
+        }
+    }
+
     /// The last pad that the source's buffers reach as a separate stream: the pad of a muxer,
     /// payloader or sink. Buffers that pass this pad are written. `nil` if this pad is next to the
     /// source, so that every buffer that leaves the source is written, or if nothing is linked.

@@ -1,8 +1,11 @@
 extension MediaEncoding {
     /// Returns the first encoder that works and is installed together with the elements of the container's form: of
     /// the requested codec, or of the container's codecs in their order.
+    ///
+    /// - Parameter broken: The factory names of encoders that failed while they encoded. Any other one of the codecs
+    ///   may replace them, also one that the choice excludes.
     func encoder(
-        for container: RecordingContainer
+        for container: RecordingContainer, without broken: Set<String> = []
     ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
         if let bitRate, !bitRates.contains(bitRate) {
             throw PipelineError(
@@ -16,8 +19,19 @@ extension MediaEncoding {
                 advice: codecs.map(\.rawValue).joined(separator: ", ")
                     + ", or another file extension")
         }
-        let choices = (codec.map { [$0] } ?? codecs).flatMap { codec in
-            codec.encoders.filter(allows).map { (codec: codec, encoder: $0) }
+        let known = (codec.map { [$0] } ?? codecs).flatMap { codec in
+            codec.encoders.map { (codec: codec, encoder: $0) }
+        }
+        var choices = known.filter { allows($0.encoder) }
+        if !broken.isEmpty {
+            func isBroken(_ encoder: Codec.Encoder) -> Bool { broken.contains(encoder.factoryName) }
+            // Those of the same codec first.
+            let codecs = Set(known.filter { isBroken($0.encoder) }.map(\.codec))
+            choices = (choices + known.filter { !allows($0.encoder) })
+                .filter { !isBroken($0.encoder) }
+            choices =
+                choices.filter { codecs.contains($0.codec) }
+                + choices.filter { !codecs.contains($0.codec) }
         }
         let wanted = codec.map { " of \($0.rawValue)" } ?? ""
         guard !choices.isEmpty else {

@@ -15,8 +15,8 @@ final class RecordingInbox: Sendable {
         case trackEnded(MediaKind)
         /// The streams are live, so the time they wait for each other is limited.
         case live
-        /// The track drops units until its first key unit comes.
-        case keyFrameAwaited
+        /// What happened to a track, for the program.
+        case event(RecorderEvent)
         case failed(PipelineError)
         /// The tags of a track.
         case tags(MediaKind, Tags)

@@ -24,13 +24,24 @@ struct RecordingRecipe: Sendable {
         try self.init(video, container, takesUnits: takesUnits) { .video($0, video) }
     }
 
+    /// Returns a recipe with the next encoder of pictures.
+    ///
+    /// - Parameter broken: The factory names of the encoders that failed.
+    /// - Throws: ``PipelineError`` if no other encoder works.
+    func without(_ broken: Set<String>) throws(PipelineError) -> RecordingRecipe {
+        guard case .video(_, let video) = encoder else { return self }
+        return try RecordingRecipe(video, container, takesUnits: takesUnits, without: broken) {
+            .video($0, video)
+        }
+    }
+
     init(_ audio: AudioEncoding, in container: RecordingContainer) throws(PipelineError) {
         try self.init(audio, container, takesUnits: true) { .audio($0, audio) }
     }
 
     private init<Encoding: MediaEncoding>(
         _ encoding: Encoding, _ container: RecordingContainer, takesUnits: Bool,
-        _ make: (Encoding.Codec.Encoder) -> Encoder
+        without broken: Set<String> = [], _ make: (Encoding.Codec.Encoder) -> Encoder
     ) throws(PipelineError) {
         self.container = container
         self.takesUnits =
@@ -39,7 +50,7 @@ struct RecordingRecipe: Sendable {
         if encoding.isCopy {
             (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {
-            let (codec, element) = try encoding.encoder(for: container)
+            let (codec, element) = try encoding.encoder(for: container, without: broken)
             encoder = make(element)
             described = (codec.rawValue, element.factoryName)
             form = codec.row?.forms[container] ?? ""
@@ -87,6 +98,7 @@ struct RecordingRecipe: Sendable {
                 : ""
             var pipeline = pipeline(of: kind, elements + form + site)
             pipeline.keyFrameInterval = encoding.longestKeyFrameInterval
+            pipeline.isHardware = encoder.isHardware
             pipeline.converted = encoder.conversion(of: info, rotation)
             return pipeline
         case .audio(let encoder, let encoding):
@@ -288,6 +300,8 @@ struct UnitPipeline: Sendable {
     var hiddenDelay = 0
     /// Whether the units are recorded as they came.
     var isCopy = false
+    /// Whether the encoder needs a device.
+    var isHardware = false
     /// See ``RecorderReport/Track/converted``.
     var converted: String?
 }

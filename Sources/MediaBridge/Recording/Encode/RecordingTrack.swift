@@ -10,7 +10,6 @@ internal import Synchronization
 /// blocks with a lock held.
 final class RecordingTrack: Sendable {
     let kind: MediaKind
-    private let recipe: RecordingRecipe
     private let timeline: RecordingTimeline
     /// See ``RecordingSegments/isAligned``; `nil` if files do not end by the wall clock.
     private let aligned: RecordingSegments?
@@ -20,6 +19,9 @@ final class RecordingTrack: Sendable {
     private enum Phase { case idle, open, closed }
     private struct State {
         var phase = Phase.idle
+        var recipe: RecordingRecipe
+        /// The factory names of encoders that failed.
+        var broken: Set<String> = []
         var encoder: TrackEncoder?
         /// The codec and the encoder, for reports.
         var described: (codec: String, element: String)?
@@ -76,12 +78,11 @@ final class RecordingTrack: Sendable {
         segments: RecordingSegments?, whenFull: WhenFull, inbox: RecordingInbox
     ) {
         self.kind = kind
-        self.recipe = recipe
         self.timeline = timeline
         aligned = kind == .video && segments?.isAligned == true ? segments : nil
         self.whenFull = whenFull
         self.inbox = inbox
-        state = Mutex(State(unitTimes: LiveUnitTimes(isReordered: kind == .video)))
+        state = Mutex(State(recipe: recipe, unitTimes: LiveUnitTimes(isReordered: kind == .video)))
     }
 
     /// Accepts frames from here on.
@@ -270,16 +271,17 @@ final class RecordingTrack: Sendable {
     ) throws(PipelineError) {
         let pipeline: UnitPipeline
         if let unit {
-            pipeline = try recipe.pipeline(copying: unit, kind)
+            pipeline = try state.recipe.pipeline(copying: unit, kind)
         } else {
             guard caps.mediaType == "\(kind.rawValue)/x-raw" else { throw .notRaw(caps, kind) }
-            pipeline = try recipe.pipeline(for: caps, rotation: rotation, kind)
+            pipeline = try state.recipe.pipeline(for: caps, rotation: rotation, kind)
         }
         let generation = inbox.begin(kind)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: pipeline, caps: caps, inbox: inbox, generation: generation)
+                kind, recipe: pipeline, caps: caps, inbox: inbox, generation: generation
+            ) { [weak self] in self?.successor(of: $0, for: caps, rotation) }
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
             inbox.put(.ended(kind, generation: generation, error))
@@ -294,6 +296,27 @@ final class RecordingTrack: Sendable {
         state.described = (pipeline.codec, pipeline.element)
         if let converted = pipeline.converted { state.converted = converted }
         encoder.start()
+    }
+
+    /// Returns what encodes instead of an element that failed, here and after changes of the format; `nil` if nothing
+    /// can.
+    private func successor(
+        of element: String, for caps: Caps, _ rotation: VideoRotation
+    ) -> UnitPipeline? {
+        let (recipe, broken) = state.withLock { state in
+            state.broken.insert(element)
+            return (state.recipe, state.broken)
+        }
+        // Without the lock: the next encoder is tried first.
+        guard let next = try? recipe.without(broken),
+            let pipeline = try? next.pipeline(for: caps, rotation: rotation, kind)
+        else { return nil }
+        state.withLock { state in
+            state.recipe = next
+            state.described = (pipeline.codec, pipeline.element)
+            if let converted = pipeline.converted { state.converted = converted }
+        }
+        return pipeline
     }
 
     /// Shuts an encoder down after its last unit, and keeps its counts.
@@ -332,7 +355,7 @@ final class RecordingTrack: Sendable {
 
     /// The codec and the encoder, for reports.
     var described: (codec: String, element: String) {
-        state.withLock { $0.described } ?? recipe.described
+        state.withLock { $0.described ?? $0.recipe.described }
     }
 
     /// See ``RecorderReport/Track/converted``.
@@ -418,7 +441,7 @@ extension RecordingTrack {
                 state.missesKey = state.missesKey ?? .early
             }
             guard let cause = state.missesKey, state.offer() == nil else { return nil }
-            if cause == .early, state.drops[.early] == 0 { inbox.put(.keyFrameAwaited) }
+            if cause == .early, state.drops[.early] == 0 { inbox.put(.event(.keyFrameAwaited)) }
             state.drops[cause] += 1
             return cause
         }

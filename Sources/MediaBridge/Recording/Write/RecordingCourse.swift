@@ -72,7 +72,7 @@ final class RecordingCourse: @unchecked Sendable {
                 if let error { writer.fail(error) }
             case .trackEnded(let kind): interleaver.endTrack(kind)
             case .live: interleaver.maximumWait = Self.startWait
-            case .keyFrameAwaited: if progress.failure == nil { writer.notify(.keyFrameAwaited) }
+            case .event(let event): if progress.failure == nil { writer.notify(event) }
             case .failed(let error): writer.fail(error)
             case .tags(let kind, let tags): writer.note(tags, of: kind)
             case .start(let mark): afterPump { start(at: mark) }
