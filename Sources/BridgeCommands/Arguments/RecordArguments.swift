@@ -1,5 +1,5 @@
-internal import ArgumentParser
-internal import MediaBridge
+package import ArgumentParser
+package import MediaBridge
 
 /// The argument for a container that can be written without seeking.
 enum StreamedContainer: String, ExpressibleByArgument, CaseIterable {
@@ -71,21 +71,44 @@ extension RecordedCodec {
 }
 
 extension VideoCodec: RecordedCodec {
-    static var recorded: [VideoCodec] { RecordingContainer.mkv.videoCodecs }
+    static var recorded: [VideoCodec] {
+        let matroska = RecordingContainer.mkv.videoCodecs
+        return matroska
+            + RecordingContainer.mov.videoCodecs.filter { !matroska.contains($0) }
+    }
 }
 
 extension AudioCodec: RecordedCodec {
     static var recorded: [AudioCodec] { RecordingContainer.mkv.audioCodecs }
 }
 
-/// The argument for an encoder of pictures: `hardware`, `vah264enc`.
-struct EncoderArgument: ExpressibleByArgument, Sendable {
-    let choice: EncoderChoice
+/// The argument for what pictures lose: `low`.
+struct QualityArgument: ExpressibleByArgument {
+    let value: VideoQuality
 
     init?(argument: String) {
+        guard let value = VideoQuality(rawValue: argument) else { return nil }
+        self.value = value
+    }
+
+    static var allValueStrings: [String] { VideoQuality.allCases.map(\.rawValue) }
+}
+
+/// The argument for an encoder of pictures: `hardware`, `vah264enc`.
+package struct EncoderArgument: ExpressibleByArgument, Sendable {
+    package let choice: EncoderChoice
+
+    package init?(argument: String) {
         guard let choice = EncoderChoice(argument) else { return nil }
         self.choice = choice
     }
 
-    static var allValueStrings: [String] { ["software", "hardware"] + EncoderChoice.elements }
+    package static let help = ArgumentHelp(
+        """
+        Video encoder: software, hardware, or an element (e.g. vah264enc). Default: the first that encodes a \
+        picture here, software first.
+        """,
+        valueName: "encoder")
+
+    package static var allValueStrings: [String] { ["software", "hardware"] + EncoderChoice.elements }
 }

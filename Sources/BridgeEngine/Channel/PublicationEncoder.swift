@@ -20,8 +20,11 @@ final class PublicationEncoder: Sendable {
         var plan: SendPlan?
         /// When the next frame is due, if frames arrive faster than wanted.
         var next: MediaTime?
-        /// No encoder could be created, or one has failed: not retried before a new configuration.
+        /// No encoder could be created: not retried before a new configuration.
         var hasGivenUp = false
+        /// The names of the encoders that have failed since the last configuration, and why the last one did.
+        var avoided: Set<String> = []
+        var failure: (any Error)?
         var needsKeyFrame = false
         /// Frames in the encoder that have not produced a unit yet.
         var inside = 0
@@ -55,8 +58,7 @@ final class PublicationEncoder: Sendable {
         }
 
         func sourceDidFail(_ error: any Error) {
-            owner.object?.failed()
-            onFailure(error)
+            owner.object?.failed(error)
         }
     }
 
@@ -84,7 +86,10 @@ final class PublicationEncoder: Sendable {
     // MARK: What is asked for
 
     func configure(_ configuration: VideoEncoderConfiguration) {
-        state.withLock { ($0.request.configuration, $0.hasGivenUp) = (configuration, false) }
+        state.withLock { state in
+            (state.request.configuration, state.hasGivenUp) = (configuration, false)
+            (state.avoided, state.failure) = ([], nil)
+        }
     }
 
     func limit(_ limit: VideoLimit) { state.withLock { $0.request.limit = limit } }
@@ -176,6 +181,10 @@ final class PublicationEncoder: Sendable {
             before?.codec ?? .h264, bitRate: plan.bitRate, frameRate: plan.frameRate,
             keyFrameInterval: configuration.keyFrameInterval,
             contentHint: configuration.contentHint ?? context.contentHint())
+        let (avoided, failure) = state.withLock { ($0.avoided, $0.failure) }
+        (settings.encoder, settings.avoided) = (configuration.encoder, avoided)
+        // One that was chosen is replaced by any other.
+        if failure != nil { settings.encoder = .automatic }
         do {
             settings.codec = try encodingCodec(
                 configuration.codec, in: carried, from: context.backend.encodableCodecs, of: .video)
@@ -189,11 +198,18 @@ final class PublicationEncoder: Sendable {
             // The old encoder delivers its remaining units before the new one starts.
             stop()
             let fresh = try context.backend.makeEncoder(settings, to: output)
-            state.withLock { ($0.encoder, $0.settings, $0.plan) = (fresh, settings, plan) }
+            state.withLock { state in
+                (state.encoder, state.settings, state.plan) = (fresh, settings, plan)
+                state.failure = nil
+            }
+            if let failure {
+                context.onTakeover(
+                    "\(fresh.name) encodes from here on, because the encoder failed: \(failure)")
+            }
             return fresh
         } catch {
-            state.withLock { $0.hasGivenUp = true }
-            output.onFailure(error)
+            state.withLock { ($0.hasGivenUp, $0.failure) = (true, nil) }
+            output.onFailure(failure ?? error)
             return nil
         }
     }
@@ -204,9 +220,12 @@ final class PublicationEncoder: Sendable {
         state.withLock { $0.inside = max(0, $0.inside - 1) }
     }
 
-    /// Called on a thread of the encoder. The next configuration creates a new encoder.
-    fileprivate func failed() {
-        state.withLock { ($0.hasGivenUp, $0.settings, $0.plan) = (true, nil, nil) }
+    /// Called on a thread of the encoder. The next frame creates another one.
+    fileprivate func failed(_ error: any Error) {
+        state.withLock { state in
+            if let name = state.encoder?.name { state.avoided.insert(name) }
+            (state.failure, state.settings, state.plan) = (error, nil, nil)
+        }
     }
 
     /// Delivers the units of all frames so far, and releases the encoder.
@@ -227,5 +246,6 @@ extension VideoEncoderSettings {
         (configuration.codec ?? codec) == codec
             && configuration.keyFrameInterval == keyFrameInterval
             && (configuration.contentHint ?? contentHint) == contentHint
+            && (configuration.encoder == encoder || !avoided.isEmpty)
     }
 }

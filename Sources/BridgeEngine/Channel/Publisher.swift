@@ -91,8 +91,10 @@ final class Publisher: Sendable {
         let contentHint: @Sendable () -> VideoContentHint
         /// Asks the source for a key frame.
         let onKeyFrameNeeded: @Sendable () -> Void
-        /// Called if no encoder is available, or when one has failed.
+        /// Called if no encoder is available, or when one has failed and no other can take over.
         let onFailure: @Sendable (any Error) -> Void
+        /// Called with what happened when another encoder takes over.
+        var onTakeover: @Sendable (String) -> Void = { _ in }
     }
     private let sender: Sender
     private let stream: VideoStream

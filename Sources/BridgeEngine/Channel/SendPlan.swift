@@ -28,6 +28,8 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     /// ``VideoContentHint/text``. `nil`, the default, for the source's own hint
     /// (``VideoSource/contentHint()``).
     public var contentHint: VideoContentHint?
+    /// The encoder. Default ``EncoderChoice/automatic``. If it fails, the next one takes over.
+    public var encoder = EncoderChoice.automatic
 
     /// Creates a configuration with the default values.
     public init() {}

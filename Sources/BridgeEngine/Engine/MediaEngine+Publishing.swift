@@ -72,7 +72,8 @@ extension MediaEngine {
             sent: outgoing, encoded: local.encoded,
             contentHint: { [weak local] in local?.contentHint ?? .none },
             onKeyFrameNeeded: feedback.askSource,
-            onFailure: failureReport(of: .video(track)))
+            onFailure: failureReport(of: .video(track)),
+            onTakeover: { [hub] in hub.post(.warning($0)) })
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
         feedback.serve(publisher)
         if mutedTracks.contains(track) { publisher.setMuted(true) }

@@ -81,7 +81,8 @@ public enum EngineEvent: Sendable {
     /// The statistics, every ``MediaEngine/Configuration/statisticsInterval`` (two seconds by
     /// default) while preview or channel runs.
     case statistics(EngineStatistics)
-    /// A request had no effect, or a source is not played as it states; the reason as text.
+    /// A request had no effect, a source is not played as it states, or another encoder has taken over from one that
+    /// failed; the reason as text.
     case warning(String)
 }
 

@@ -52,8 +52,11 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
 
 extension MovieBox<UnsafeMutableRawBufferPointer> {
     /// Changes the type to `free`, which readers skip.
-    package func free() {
-        for (index, letter) in "free".utf8.enumerated() {
+    package func free() { rename("free") }
+
+    /// Changes the type, of four letters.
+    package func rename(_ type: String) {
+        for (index, letter) in type.utf8.enumerated() {
             bytes[content.lowerBound - 4 + index] = letter
         }
     }

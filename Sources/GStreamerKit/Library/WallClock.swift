@@ -27,6 +27,13 @@ package struct WallClock: Sendable {
         withDateTime(time) { Int64(g_date_time_get_utc_offset($0)) / 1_000_000 } ?? 0
     }
 
+    /// Returns the local time of day of a time, in nanoseconds.
+    package func timeOfDay(at time: Int64) -> Int64 {
+        let day: Int64 = 86_400_000_000_000
+        let local = time + secondsAheadOfUTC(at: time) * 1_000_000_000
+        return (local % day + day) % day
+    }
+
     /// Reads an ISO 8601 date with a time, in nanoseconds since 1970: `2026-11-27T14:03:20.5`, with
     /// or without an offset such as `+01:00`; `nil` for any other text.
     ///

@@ -110,7 +110,10 @@ extension VideoCodec: TabledCodec {
         CodecRow(
             codec: .mjpeg, mediaType: "image/jpeg",
             decoders: ["jpegdec max-errors=-1", "avdec_mjpeg max-threads=1 max-errors=-1"],
-            forms: [.mkv: ""]),
+            forms: [.mkv: "", .mov: ""]),
+        CodecRow(
+            codec: .prores, mediaType: "video/x-prores",
+            decoders: ["avdec_prores max-threads=1 max-errors=-1"], forms: [.mov: ""]),
         CodecRow(
             codec: .ffv1, mediaType: "video/x-ffv", fields: ",ffversion=1",
             decoders: ["avdec_ffv1 max-threads=1 max-errors=-1"],
@@ -126,7 +129,7 @@ extension VideoCodec: TabledCodec {
         func caps(_ form: String) -> String {
             "video/x-\(codec),stream-format=\(form),alignment=au ! "
         }
-        var forms = same("\(codec)parse ! " + caps(form), [.mkv, .mp4])
+        var forms = same("\(codec)parse ! " + caps(form), [.mkv, .mp4, .mov])
         forms[.ts] = "\(codec)parse config-interval=-1 ! " + caps("byte-stream")
         return forms
     }
@@ -166,9 +169,7 @@ extension AudioCodec: TabledCodec {
             decoders: ["avdec_aac", "faad"],
             forms: [
                 .mkv: "aacparse ! audio/mpeg,stream-format=raw ! ",
-                // ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
-                .mp4: "aacparse ! audio/mpeg,stream-format=raw "
-                    + "! capssetter caps=audio/mpeg,mpegversion=4 ! ",
+                .mp4: movieAAC, .mov: movieAAC,
                 // matroskademux 1.22 doubles the sample rate, which aacparse corrects only in raw units.
                 .ts: "aacparse ! audio/mpeg,stream-format=raw "
                     + "! aacparse name=\(Pad.adtsWriter) ! audio/mpeg,stream-format=adts ! ",
@@ -177,14 +178,20 @@ extension AudioCodec: TabledCodec {
             codec: .mp3, mediaType: "audio/mpeg", fields: ",mpegversion=1,layer=3",
             decoders: ["mpg123audiodec", "avdec_mp3"],
             // MPEG audio in a transport stream is read back as AAC.
-            forms: same("mpegaudioparse ! audio/mpeg,mpegversion=1 ! ", [.mkv, .mp4])),
+            forms: same("mpegaudioparse ! audio/mpeg,mpegversion=1 ! ", [.mkv, .mp4, .mov])),
         CodecRow(
             codec: .flac, mediaType: "audio/x-flac",
             // A unit is a frame, even if its caps do not say so.
             decoders: [#"capssetter caps="audio/x-flac,framed=true" ! flacdec"#, "avdec_flac"],
             forms: same("flacparse ! audio/x-flac ! ", [.mkv, .flac])),
         CodecRow(
-            codec: .pcm, mediaType: "audio/x-raw", decoders: [], forms: [.wav: ""]),
+            codec: .pcm, mediaType: "audio/x-raw", decoders: [],
+            forms: [
+                .wav: samples("S16LE,U8,S24LE,S32LE,F32LE,F64LE"),
+                .mkv: samples("S16LE,U8,S24LE,S32LE,F32LE,F64LE"),
+                // Larger samples are big-endian in QuickTime.
+                .mov: samples("S16LE,S24BE,S32BE"),
+            ]),
         CodecRow(
             codec: .vorbis, mediaType: "audio/x-vorbis", decoders: ["vorbisdec"],
             forms: [.mkv: "", .webm: "", .ogg: ""]),
@@ -198,6 +205,14 @@ extension AudioCodec: TabledCodec {
             codec: .alaw, mediaType: "audio/x-alaw", decoders: ["alawdec"],
             forms: [.mkv: ""]),
     ]
+
+    /// ADTS may announce MPEG-2 AAC, whose units are identical to those of MPEG-4.
+    private static let movieAAC =
+        "aacparse ! audio/mpeg,stream-format=raw ! capssetter caps=audio/mpeg,mpegversion=4 ! "
+
+    private static func samples(_ formats: String) -> String {
+        "audioconvert ! audio/x-raw,format={\(formats)},layout=interleaved ! "
+    }
 
     /// Creates the codec that caps describe.
     init(_ caps: Caps) {

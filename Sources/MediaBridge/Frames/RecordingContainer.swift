@@ -6,6 +6,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     /// killed. The finished file has one index and no fragments, unless
     /// ``Recorder/Configuration/isFragmented`` is set.
     case mp4
+    /// QuickTime, which editors open. It is written as ``mp4`` is. The finished file has a timecode track: the local time
+    /// of day of its first picture.
+    case mov
     /// WebM: a subset of Matroska for browsers.
     case webm
     /// MPEG transport stream.
@@ -53,6 +56,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         // then, GStreamer 1.22 leaves out the size of a fragment's last sample if it equals that of
         // the first, and the file of a killed process cannot be read.
         case .mp4: "mp4mux fragment-duration=400 fragment-mode=dash-or-mss"
+        case .mov: "qtmux fragment-duration=400 fragment-mode=dash-or-mss"
         case .webm: "webmmux"
         case .ts: "mpegtsmux\(Self.clockReference(starts))"
         case .ogg: "oggmux"
@@ -61,6 +65,9 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case .wav: "wavenc"
         }
     }
+
+    /// Whether it consists of the boxes of ISO/IEC 14496-12.
+    var isMovie: Bool { self == .mp4 || self == .mov }
 
     /// Loads the muxer's plugin, ahead of the first file.
     ///
@@ -82,7 +89,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     /// The smallest width and height of pictures that the muxer takes, in pixels.
     var leastSide: Int {
         switch self {
-        case .mp4, .webm: 16
+        case .mp4, .mov, .webm: 16
         case .mkv, .ts, .ogg, .flac, .wav: 1
         }
     }
@@ -99,12 +106,12 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
-    /// Makes mp4mux store the times of pictures of a low frame rate exactly. It chooses 100 units per frame by
-    /// itself, in whole units per second: 10 ms at one frame per second, and none at all at one per hour.
+    /// Makes mp4mux and qtmux store the times of pictures of a low frame rate exactly. They choose 100 units per frame by
+    /// themselves, in whole units per second: 10 ms at one frame per second, and none at all at one per hour.
     ///
     /// - Parameter caps: The pictures' format.
     func setTimescale(_ muxer: Element?, for caps: Caps) {
-        guard self == .mp4, let rate = caps.frameRate else { return }
+        guard isMovie, let rate = caps.frameRate else { return }
         let own = 100 * rate.numerator / rate.denominator
         guard !(1000...Int(UInt32.max)).contains(own) else { return }
         let timescale = Self.timescale(seconds: rate.denominator / rate.numerator)
@@ -122,7 +129,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     var demuxer: String {
         switch self {
         case .mkv, .webm: "matroskademux"
-        case .mp4: "qtdemux"
+        case .mp4, .mov: "qtdemux"
         case .ts: "tsdemux"
         case .ogg: "oggdemux"
         case .flac: "flacparse"
@@ -135,6 +142,10 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
 
     /// By ``Caps/parserKey``: the parser that turns the demuxer's output into complete units.
     var parsers: [String: String] {
+        // Demuxers deliver uncompressed samples in pieces of any size.
+        if self == .mkv || self == .mov {
+            return ["audio/x-raw": "audiobuffersplit output-buffer-duration=1/100"]
+        }
         guard self == .ts else { return [:] }
         return [
             "video/x-h264": "h264parse", "video/x-h265": "h265parse",

@@ -154,7 +154,7 @@ final class ChainAudioEncoder: AudioEncoder {
 
     func setBitRate(_ bitRate: Int) {
         guard let (property, value) = encoder.bitRate(bitRate) else { return }
-        chain.set(property, "\(value)", of: AudioEncoderElement.liveName)
+        chain.set(property, value, of: AudioEncoderElement.liveName)
     }
 
     func expectLoss(of share: Double) {

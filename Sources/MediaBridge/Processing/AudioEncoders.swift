@@ -29,10 +29,10 @@ enum AudioEncoderElement: String, CaseIterable, EncoderElement {
     /// They run on the processor, and are not tried.
     func refusal() -> String? { nil }
 
-    func bitRate(_ bits: Int) -> (property: String, value: Int)? {
+    func bitRate(_ bits: Int) -> (property: String, value: String)? {
         switch self {
-        case .opusenc: ("bitrate", min(650_000, max(4_000, bits)))
-        case .avenc_aac, .voaacenc: ("bitrate", bits)
+        case .opusenc: ("bitrate", "\(min(650_000, max(4_000, bits)))")
+        case .avenc_aac, .voaacenc: ("bitrate", "\(bits)")
         case .flacenc, .audioconvert, .mulawenc, .alawenc: nil
         }
     }
@@ -48,14 +48,11 @@ enum AudioEncoderElement: String, CaseIterable, EncoderElement {
         switch self {
         // Blocks of a twentieth of a second at most: an incomplete block is not in the file yet.
         case .flacenc: return "\(named) blocksize=1152"
-        case .audioconvert:
-            return
-                "\(named) ! audio/x-raw,format={S16LE,U8,S24LE,S32LE,F32LE,F64LE},layout=interleaved"
         // GStreamer's default forces mid/side coding in every band, where libavcodec's chooses: a tone of one
         // channel is then heard in the other.
         // A number, because 1.22 has a Boolean and later versions have an enumeration.
         case .avenc_aac: return "\(named) aac-ms=0\(rate)"
-        case .opusenc, .voaacenc, .mulawenc, .alawenc: return named + rate
+        case .opusenc, .voaacenc, .audioconvert, .mulawenc, .alawenc: return named + rate
         }
     }
 

@@ -1,18 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Which encoder of pictures is used.
-public enum EncoderChoice: Hashable, Sendable {
-    /// The first that works on this machine, software before hardware.
-    case automatic
-    /// The first of software that works: `x264enc`, `x265enc` and others.
-    case software
-    /// The first of hardware that works: those of VA-API (`vah264enc`), NVIDIA (`nvh264enc`), Intel's Quick Sync
-    /// (`qsvh264enc`) and V4L2 (`v4l2h264enc`, Raspberry Pi 4).
-    case hardware
-    /// An element, by its factory name.
-    case element(String)
-
+extension EncoderChoice {
     /// Creates the choice with a name: `automatic`, `software`, `hardware`, or an encoder's factory name; `nil` for any
     /// other.
     public init?(_ name: String) {
@@ -28,6 +17,15 @@ public enum EncoderChoice: Hashable, Sendable {
 
     /// The factory names of all encoders that are known, installed or not.
     public static var elements: [String] { VideoEncoderElement.table.map(\.factoryName) }
+
+    func allows(_ element: VideoEncoderElement) -> Bool {
+        switch self {
+        case .automatic: true
+        case .software: !element.isHardware
+        case .hardware: element.isHardware
+        case .element(let name): element.factoryName == name
+        }
+    }
 }
 
 // MARK: Encoders of a codec
@@ -52,7 +50,7 @@ protocol EncoderElement: Sendable {
     /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
     ///
     /// - Parameter bits: In bits per second.
-    func bitRate(_ bits: Int) -> (property: String, value: Int)?
+    func bitRate(_ bits: Int) -> (property: String, value: String)?
 }
 
 extension EncoderElement {
@@ -88,19 +86,40 @@ extension EncodableCodec {
 
     /// The codecs for which an encoder of live streams is installed.
     static var installedForLive: [Self] {
-        table.map(\.codec).filter { $0.liveEncoders.contains(where: \.isInstalled) }
+        table.map(\.codec).filter { codec in
+            codec.liveEncoders.contains {
+                $0.isInstalled && (!$0.isHardware || $0.refusal() == nil)
+            }
+        }
     }
 
-    /// Returns the installed encoder of live streams.
+    /// Returns the first encoder of live streams that works.
     ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, for a codec without
-    ///   an encoder, ``PipelineError/Code/badValue``.
-    func liveEncoder() throws(PipelineError) -> Encoder {
-        if let encoder = try liveEncoders.firstInstalled({ $0.factoryName }) { return encoder }
+    /// - Parameter allows: Returns whether an encoder may be used.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` or, if none is known,
+    ///   ``PipelineError/Code/badValue``.
+    func liveEncoder(
+        _ allows: (Encoder) -> Bool = { _ in true }
+    ) throws(PipelineError) -> Encoder {
+        let choices = liveEncoders.filter(allows)
+        var refusals: [String] = []
+        for encoder in choices where encoder.isInstalled {
+            guard let refusal = encoder.refusal() else { return encoder }
+            refusals.append("\(encoder.factoryName): \(refusal)")
+        }
+        if refusals.isEmpty, let preferred = choices.first {
+            try ElementFactory.require(preferred.factoryName)
+        }
+        let known = liveEncoders.map(\.factoryName)
         throw PipelineError(
-            .badValue, message: "no encoder is known for live streams in \(rawValue)",
-            advice: Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
-                .joined(separator: " or "))
+            refusals.isEmpty ? .badValue : .missingElement,
+            message: "no encoder for live streams in \(rawValue) "
+                + (refusals.isEmpty
+                    ? "is known\(known.isEmpty ? "" : " that was not excluded")"
+                    : "works here: " + refusals.joined(separator: "; ")),
+            advice: known.isEmpty
+                ? Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
+                    .joined(separator: " or ") : known.joined(separator: ", "))
     }
 }
 

@@ -24,7 +24,9 @@ final class PipelineEncoder: VideoEncoder {
     init(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws(PipelineError) {
-        encoder = try settings.codec.liveEncoder()
+        encoder = try settings.codec.liveEncoder {
+            settings.encoder.allows($0) && !settings.avoided.contains($0.factoryName)
+        }
         capture = try Capture(encoder.liveText(settings), depth: 3)
         guard
             let source = capture.pipeline.element(named: VideoEncoderElement.sourceName)
@@ -47,6 +49,8 @@ final class PipelineEncoder: VideoEncoder {
 
     // MARK: VideoEncoder
 
+    var name: String { encoder.factoryName }
+
     func encode(_ frame: VideoFrame) -> FrameDisposition {
         guard let time = frame.runningTime else { return .dropped(.noTime) }
         guard frame.size.width % 2 == 0, frame.size.height % 2 == 0 else { return .badSize }
@@ -68,7 +72,7 @@ final class PipelineEncoder: VideoEncoder {
     func requestKeyFrame() { source.forceKeyFrame(from: ClockTime(nanoseconds: 0)) }
 
     func setBitRate(_ bitRate: Int) {
-        if let (property, value) = encoder.bitRate(bitRate) { element.set(property, "\(value)") }
+        if let (property, value) = encoder.bitRate(bitRate) { element.set(property, value) }
     }
 
     func stop() {
@@ -168,9 +172,8 @@ extension VideoEncoderElement {
             bitRate: settings.bitRate, frameRate: frameRate,
             keyFrameInterval: MediaTime(settings.keyFrameInterval), isForNetwork: true,
             wantsSharpness: hint == .details || hint == .text)
-        return "appsrc name=\(Self.sourceName) format=time ! videoconvert ! "
-            // Streams in I420 are decoded everywhere; it needs an even width and height.
-            + "video/x-raw,format=I420 ! "
+        // Streams in 4:2:0 are decoded everywhere; it needs an even width and height.
+        return "appsrc name=\(Self.sourceName) format=time ! \(picture(nil, .none)) ! "
             // Without a frame rate x264 holds each picture back until the next one comes.
             + #"capssetter caps="video/x-raw,framerate=(fraction)\#(thousandths)/1000" ! "#
             + "\(text(setup, name: Self.encoderName)) ! \(liveForm(settings.codec)) "
@@ -179,8 +182,9 @@ extension VideoEncoderElement {
 
     private func liveForm(_ codec: VideoCodec) -> String {
         guard codec == .h264 else { return codec.mediaType }
-        // The profile that every receiver of WebRTC decodes.
-        return "video/x-h264,profile=constrained-baseline ! h264parse config-interval=-1 ! "
+        // The profile that every receiver of WebRTC decodes; some hardware knows it by the name of the larger one.
+        let profile = isHardware ? "{constrained-baseline,baseline}" : "constrained-baseline"
+        return "video/x-h264,profile=\(profile) ! h264parse config-interval=-1 ! "
             + "video/x-h264,stream-format=byte-stream,alignment=au"
     }
 }

@@ -4,8 +4,12 @@
 struct VideoEncoderSetup {
     /// In bits per second.
     var bitRate: Int
-    /// Whether the quality is constant instead, with an encoder that can do that.
-    var prefersQuality = false
+    /// Whether it was requested.
+    var hasBitRate = false
+    /// What is lost instead, with an encoder that can keep that constant; `nil`: the bit rate counts.
+    var quality: VideoQuality?
+    /// The encoder's number for the quality.
+    var quantizer: Int?
     /// In frames per second.
     var frameRate: Double
     /// The longest time between two key frames.
@@ -27,6 +31,17 @@ struct VideoEncoderSetup {
     }
 }
 
+/// The property that takes the bit rate of an encoder.
+struct BitRateProperty {
+    var name = "bitrate"
+    /// The bits per second of its unit.
+    var unit = 1000
+    /// In its unit.
+    var lowest = 1
+    /// Precedes the number.
+    var prefix = ""
+}
+
 /// An element that encodes pictures, and how it is set up: a row for each.
 struct VideoEncoderElement: EncoderElement {
     let factoryName: String
@@ -34,17 +49,19 @@ struct VideoEncoderElement: EncoderElement {
     var isForRecordings: Bool { true }
     var isForNetworks = false
     var isHardware = false
-    /// The property of the bit rate, the bits per second of its unit, and its lowest value; `nil` if the quality is
-    /// constant, or nothing is lost.
-    var rate: (property: String, unit: Int, lowest: Int)?
+    /// `nil` if the quality is constant, or nothing is lost.
+    var rate: BitRateProperty?
+    /// Its numbers for qualities. Without that of lossless, pictures lose something; without any, the bit rate depends
+    /// on the quality. Measured with ssim of ffmpeg.
+    var quantizers: [VideoQuality: Int] = [:]
+    /// Whether a quality is constant unless a bit rate is requested.
+    var prefersQuality = false
     /// The pixel formats that it gets. Every player shows 8 bits and 4:2:0, to which cameras and screens are
     /// converted.
     var formats = ["I420"]
     /// The pixel formats for pictures with more than 8 bits, which then keep their chroma subsampling; `nil`: those
     /// for all others.
     var deepFormats: [String]?
-    /// Whether ``properties`` states the bit rate otherwise.
-    var statesBitRate = false
     /// The shortest side of a picture that it takes, in pixels.
     var leastSide = 2
     /// Whether it takes odd sizes. Any other loses the last row or column, and gets small pictures scaled.
@@ -59,14 +76,14 @@ struct VideoEncoderElement: EncoderElement {
 
     private static let software = [
         VideoEncoderElement(
-            factoryName: "x264enc", codec: .h264, isForNetworks: true, rate: ("bitrate", 1000, 1),
+            factoryName: "x264enc", codec: .h264, isForNetworks: true, rate: .init(),
+            quantizers: [.low: 30, .medium: 26, .high: 22, .lossless: 0], prefersQuality: true,
             deepFormats: tenBits
         ) { setup, rate in
             // A buffer of half a second keeps a key frame from taking a second to be sent.
             let quality =
-                setup.prefersQuality
-                ? "pass=qual quantizer=22"
-                : "pass=cbr \(rate)" + (setup.isForNetwork ? " vbv-buf-capacity=500" : "")
+                setup.quantizer.map { "pass=\($0 == 0 ? "quant" : "qual") quantizer=\($0)" }
+                ?? "pass=cbr \(rate)" + (setup.isForNetwork ? " vbv-buf-capacity=500" : "")
             // Scene cuts need no key frames. Their key frames would also shift the segment boundaries.
             let set = setup.parameterSet.map { ":sps-id=\($0)" } ?? ""
             return "tune=zerolatency speed-preset=\(setup.preset) "
@@ -74,35 +91,51 @@ struct VideoEncoderElement: EncoderElement {
         },
         VideoEncoderElement(
             factoryName: "openh264enc", codec: .h264, isForNetworks: true,
-            rate: ("bitrate", 1, 1000)
+            rate: .init(unit: 1, lowest: 1000)
         ) { setup, rate in
             let usage = setup.wantsSharpness ? "screen" : "camera"
             return "gop-size=\(setup.longestGroup) \(rate) rate-control=bitrate usage-type=\(usage)"
         },
         VideoEncoderElement(
-            factoryName: "x265enc", codec: .h265, rate: ("bitrate", 1000, 1), deepFormats: tenBits,
-            leastSide: 16
+            factoryName: "x265enc", codec: .h265, rate: .init(),
+            quantizers: [.low: 30, .medium: 25, .high: 20, .lossless: 0], prefersQuality: true,
+            deepFormats: tenBits, leastSide: 16
         ) { setup, rate in
             // A key frame of an open group shows pictures before it, without which no file may begin.
-            let quality = setup.prefersQuality ? ":crf=24" : ""
+            let quality =
+                setup.quantizer.map { $0 == 0 ? ":lossless=1" : ":crf=\($0)" } ?? ""
             return "tune=zerolatency speed-preset=ultrafast log-level=error "
                 + "option-string=scenecut=0:open-gop=0:bframes=0\(quality) "
-                + "key-int-max=\(setup.longestGroup)" + (setup.prefersQuality ? "" : " \(rate)")
+                + "key-int-max=\(setup.longestGroup)" + (setup.quantizer == nil ? " \(rate)" : "")
         },
-        libvpx("vp8enc", .vp8, isForNetworks: true, threads: "threads=1"),
-        libvpx("vp9enc", .vp9, deepFormats: tenBits, threads: "threads=2 row-mt=true"),
+        libvpx(
+            "vp8enc", .vp8, isForNetworks: true, [.low: 31, .medium: 19, .high: 11],
+            threads: "threads=1"),
+        libvpx(
+            "vp9enc", .vp9, [.low: 31, .medium: 24, .high: 14, .lossless: 0],
+            deepFormats: tenBits, threads: "threads=2 row-mt=true"),
         VideoEncoderElement(
-            factoryName: "av1enc", codec: .av1, rate: ("target-bitrate", 1000, 1), leastSide: 4
+            factoryName: "av1enc", codec: .av1, rate: .init(name: "target-bitrate"),
+            quantizers: [.low: 31, .medium: 22, .high: 14], leastSide: 4
         ) { setup, rate in
-            "usage-profile=realtime cpu-used=8 lag-in-frames=0 "
-                + "keyframe-max-dist=\(setup.longestGroup) end-usage=vbr \(rate) threads=2 row-mt=true"
+            let control =
+                setup.quantizer.map { "end-usage=q min-quantizer=\($0) max-quantizer=\($0)" }
+                ?? "end-usage=vbr \(rate)"
+            return "usage-profile=realtime cpu-used=8 lag-in-frames=0 "
+                + "keyframe-max-dist=\(setup.longestGroup) \(control) threads=2 row-mt=true"
         },
         VideoEncoderElement(
-            factoryName: "jpegenc", codec: .mjpeg, formats: ["I420", "Y42B", "Y444", "GRAY8"],
-            leastSide: 1, keepsOddSizes: true
-        ) { _, _ in "quality=90" },
+            factoryName: "jpegenc", codec: .mjpeg,
+            quantizers: [.low: 60, .medium: 75, .high: 90], prefersQuality: true,
+            formats: ["I420", "Y42B", "Y444", "GRAY8"], leastSide: 1, keepsOddSizes: true
+        ) { setup, _ in "quality=\(setup.quantizer ?? 90)" },
+        // 4444 for RGB and 4:4:4, which has one profile.
         VideoEncoderElement(
-            factoryName: "avenc_ffv1", codec: .ffv1,
+            factoryName: "avenc_prores_ks", codec: .prores,
+            formats: ["I422_10LE", "Y444_10LE", "A444_10LE"], leastSide: 16
+        ) { _, _ in "vendor=apl0" },
+        VideoEncoderElement(
+            factoryName: "avenc_ffv1", codec: .ffv1, quantizers: [.lossless: 0],
             formats: [
                 "I420", "Y42B", "Y41B", "YUV9", "Y444", "A420", "BGRx", "BGRA", "GRAY8",
                 "GRAY16_LE",
@@ -121,11 +154,13 @@ struct VideoEncoderElement: EncoderElement {
         chip("qsvh264enc", .h264, "b-frames=0 low-latency=true", group: "gop-size"),
         // The Raspberry Pi 4 takes pictures of 1920x1080 only at a stated level.
         VideoEncoderElement(
-            factoryName: "v4l2h264enc", codec: .h264, isHardware: true, formats: ["NV12"],
-            statesBitRate: true, leastSide: 32
-        ) { setup, _ in
-            "extra-controls=controls,video_bitrate=\(setup.bitRate),repeat_sequence_header=1,"
-                + "h264_i_frame_period=\(setup.longestGroup) ! video/x-h264,level=(string)4"
+            factoryName: "v4l2h264enc", codec: .h264, isForNetworks: true, isHardware: true,
+            rate: .init(
+                name: "extra-controls", unit: 1, lowest: 25_000, prefix: "controls,video_bitrate="),
+            formats: ["NV12"], leastSide: 32
+        ) { setup, rate in
+            "\(rate),repeat_sequence_header=1,h264_i_frame_period=\(setup.longestGroup) "
+                + "! video/x-h264,level=(string)4"
         },
         chip(
             "vah265enc", .h265, "b-frames=0 rate-control=cbr", group: "key-int-max", ["P010_10LE"]),
@@ -150,7 +185,8 @@ struct VideoEncoderElement: EncoderElement {
         _ deepFormats: [String]? = nil
     ) -> VideoEncoderElement {
         VideoEncoderElement(
-            factoryName: name, codec: codec, isHardware: true, rate: ("bitrate", 1000, 1),
+            factoryName: name, codec: codec, isForNetworks: codec == .h264, isHardware: true,
+            rate: .init(),
             formats: ["NV12"], deepFormats: deepFormats, leastSide: 160
         ) { setup, rate in
             let all = "\(options) \(group)=\(setup.longestGroup) \(rate)"
@@ -164,16 +200,19 @@ struct VideoEncoderElement: EncoderElement {
     /// take many times the CPU time of one, and the encoder falls behind.
     private static func libvpx(
         _ name: String, _ codec: VideoCodec, isForNetworks: Bool = false,
-        deepFormats: [String]? = nil, threads: String
+        _ quantizers: [VideoQuality: Int], deepFormats: [String]? = nil, threads: String
     ) -> VideoEncoderElement {
         VideoEncoderElement(
             factoryName: name, codec: codec, isForNetworks: isForNetworks,
-            rate: ("target-bitrate", 1, 1000), deepFormats: deepFormats
+            rate: .init(name: "target-bitrate", unit: 1, lowest: 1000), quantizers: quantizers,
+            deepFormats: deepFormats
         ) { setup, rate in
             let control =
                 setup.isForNetwork
                 ? "end-usage=cbr buffer-size=1000 buffer-initial-size=500 buffer-optimal-size=600 "
-                    + "error-resilient=default" : "end-usage=vbr"
+                    + "error-resilient=default"
+                : "end-usage=vbr"
+                    + (setup.quantizer.map { " min-quantizer=\($0) max-quantizer=\($0)" } ?? "")
             let screen = setup.wantsSharpness ? " sharpness=2 static-threshold=100" : ""
             // Timestamps are the frames' own, not computed from the frame rate of the first caps.
             return "timebase=1/90000 deadline=1 cpu-used=8 lag-in-frames=0 auto-alt-ref=false "
@@ -183,16 +222,21 @@ struct VideoEncoderElement: EncoderElement {
 
     // MARK: Settings
 
-    var hasBitRate: Bool { rate != nil || statesBitRate }
+    var hasBitRate: Bool { rate != nil }
 
-    func bitRate(_ bits: Int) -> (property: String, value: Int)? {
-        rate.map { ($0.property, max($0.lowest, bits / $0.unit)) }
+    func bitRate(_ bits: Int) -> (property: String, value: String)? {
+        rate.map { ($0.name, "\($0.prefix)\(max($0.lowest, bits / $0.unit))") }
     }
 
     /// Returns the encoder with its properties, as part of a pipeline string.
     ///
     /// - Parameter name: The name of the element; `nil` for none.
     func text(_ setup: VideoEncoderSetup, name: String? = nil) -> String {
+        var setup = setup
+        let usual = prefersQuality ? VideoQuality.high : nil
+        setup.quantizer =
+            setup.isForNetwork || setup.hasBitRate
+            ? nil : (setup.quality ?? usual).flatMap { quantizers[$0] }
         let rate = bitRate(setup.bitRate).map { "\($0.property)=\($0.value)" } ?? ""
         return "\(factoryName)\(name.map { " name=\($0)" } ?? "") \(properties(setup, rate))"
     }
@@ -223,8 +267,9 @@ struct VideoEncoderElement: EncoderElement {
     /// Returns the elements that convert pictures for the encoder.
     func picture(_ info: VideoInfo?, _ rotation: VideoRotation) -> String {
         // Dithering changes samples even if they only move to other bits.
-        let dither = conversion(of: info, rotation) == nil ? " dither=none" : ""
-        let stored = info.map { format($0, rotation) } ?? "I420"
+        let dither =
+            info != nil && conversion(of: info, rotation) == nil ? " dither=none" : ""
+        let stored = info.map { format($0, rotation) } ?? formats[0]
         let convert = "videoconvert\(dither) ! video/x-raw,format=\(stored)\(upload)"
         return (info.map { even($0) } ?? "") + convert
     }

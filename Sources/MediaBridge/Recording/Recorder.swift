@@ -54,7 +54,7 @@ public final class Recorder: Sendable {
     /// Chooses the encoders and loads them and the muxer; opens no file yet. With a pre-roll, frames are kept from here on.
     ///
     /// - Parameters:
-    ///   - path: Ends in .mkv, .mp4, .webm or .ts. ``Configuration/whenExists`` decides what happens
+    ///   - path: Ends in .mkv, .mp4, .mov, .webm or .ts. ``Configuration/whenExists`` decides what happens
     ///     if the file exists; a file that another recording is writing is an error.
     ///   - configuration: The settings.
     /// - Throws: ``PipelineError``: an unknown extension, a codec that the container does not support,

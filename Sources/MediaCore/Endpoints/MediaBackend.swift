@@ -121,6 +121,10 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     package var keyFrameInterval: Duration
     /// What matters most in the pictures. Default none.
     package var contentHint: VideoContentHint
+    /// The encoder. Default ``EncoderChoice/automatic``.
+    package var encoder = EncoderChoice.automatic
+    /// The names of encoders that have failed, and must not be used. Default none.
+    package var avoided: Set<String> = []
 
     package init(
         _ codec: VideoCodec, bitRate: Int, frameRate: Double = 30,
@@ -141,6 +145,8 @@ package struct VideoEncoderSettings: Hashable, Sendable {
 /// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
 /// then returns ``DropCause/closed``.
 package protocol VideoEncoder: Sendable {
+    /// The name of the element, or of whatever encodes.
+    var name: String { get }
     /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
     /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
     /// Does not block.

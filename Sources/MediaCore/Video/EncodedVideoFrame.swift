@@ -114,11 +114,13 @@ public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let av1 = VideoCodec(rawValue: "av1")
     /// One JPEG picture.
     public static let mjpeg = VideoCodec(rawValue: "mjpeg")
+    /// ProRes: one picture.
+    public static let prores = VideoCodec(rawValue: "prores")
     /// FFV1: one picture, lossless.
     public static let ffv1 = VideoCodec(rawValue: "ffv1")
 
     /// The codecs that have a name here.
-    package static let named: Set<VideoCodec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg, .ffv1]
+    package static let named: Set<VideoCodec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg, .prores, .ffv1]
 
     /// The name.
     public var description: String { rawValue }

@@ -193,6 +193,9 @@ struct SendingOptions: ParsableArguments {
             valueName: "bits/s"))
     var bitrate: SizeArgument?
 
+    @Option(help: EncoderArgument.help)
+    var encoder: EncoderArgument?
+
     @Flag(
         help: """
             Restart a live capture that ends, fails or delivers nothing for 10 s. Attempts continue \
@@ -219,6 +222,7 @@ struct SendingOptions: ParsableArguments {
         var encoder = VideoEncoderConfiguration()
         encoder.codec = codec.map { VideoCodec(rawValue: $0.rawValue) }
         encoder.bitRate = bitrate?.value
+        encoder.encoder = self.encoder?.choice ?? .automatic
         try await engine.setVideoEncoderConfiguration(encoder)
         try await engine.setVideoSource(source)
         if let audio = source.audio { try await engine.setAudioSource(audio) }

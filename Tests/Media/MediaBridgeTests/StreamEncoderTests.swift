@@ -65,6 +65,23 @@ import Testing
         #expect(units.first?.size == VideoSize(width: 160, height: 120))
     }
 
+    @Test func hardwareEncodesWhereItIsChosen() async throws {
+        _ = try StandInEncoder("vah264enc", "x264enc")
+        var settings = VideoEncoderSettings(.h264, bitRate: 500_000)
+        settings.encoder = .hardware
+        #expect(try PipelineEncoder(settings, to: Units()).name == "vah264enc")
+        let units = try await Self.encode(Self.frames(20), settings) { index, encoder in
+            if index == 7 { encoder.requestKeyFrame() }
+            if index == 10 { encoder.setBitRate(400_000) }
+        }
+        #expect(units.indices.prefix(10).filter { units[$0].isKeyFrame } == [0, 7])
+        settings.encoder = .element("vah264enc")
+        settings.avoided = ["vah264enc"]
+        #expect(throws: PipelineError.self) { try PipelineEncoder(settings, to: Units()) }
+        settings.encoder = .automatic
+        #expect(try PipelineEncoder(settings, to: Units()).name == "x264enc")
+    }
+
     @Test(arguments: codecs)
     func keyFramesComeWhenAskedForAndAtTheInterval(codec: VideoCodec) async throws {
         let settings = VideoEncoderSettings(

@@ -9,7 +9,7 @@ import Glibc
 @main
 struct FaultSuite {
     /// The tested containers.
-    static let containers = ["mkv", "mp4", "webm", "ts"]
+    static let containers = ["mkv", "mp4", "mov", "webm", "ts"]
 
     static func main() async throws {
         var arguments = Array(CommandLine.arguments.dropFirst())

@@ -52,14 +52,14 @@ enum Kills {
         /// audio yet. AAC output is 65 ms late.
         var limit: Int {
             switch (subject.container, sound) {
-            case ("mp4", _): 18
+            case ("mp4", _), ("mov", _): 18
             case ("ts", .usual), (_, .late): 3
             default: 1
             }
         }
 
         /// The permitted loss of audio, in seconds.
-        var soundLimit: Double { subject.container == "mp4" ? 0.6 : Double(limit) / 30 + 0.17 }
+        var soundLimit: Double { ["mp4", "mov"].contains(subject.container) ? 0.6 : Double(limit) / 30 + 0.17 }
 
         func allows(_ loss: Loss) -> Bool {
             loss.frames <= limit && (sound == .none || loss.sound <= soundLimit)
@@ -68,7 +68,7 @@ enum Kills {
         var text: String {
             let lost =
                 switch (subject.container, sound) {
-                case ("mp4", _): "at most 0.6 s is lost"
+                case ("mp4", _), ("mov", _): "at most 0.6 s is lost"
                 case ("ts", .usual):
                     "at most three frames and 0.27 s of audio are lost, as AAC is late"
                 case (_, .late):

@@ -38,7 +38,7 @@ struct Promise: Sendable {
 
 /// How thorough a run is.
 struct Options: Sendable {
-    /// One kill for each container instead of 200, 25 states instead of 1250, and two containers instead of four.
+    /// One kill for each container instead of 200, 25 states instead of 1250, and two containers instead of five.
     var isQuick = false
     /// The seed of the moments of the kills.
     var seed: UInt64 = 20_250_707

@@ -12,6 +12,11 @@ extension MediaEncoding {
                 .badValue, message: "a bit rate of \(bitRate) bit/s is out of range",
                 advice: "\(bitRates.lowerBound) to \(bitRates.upperBound) bit/s")
         }
+        if bitRate != nil, let video = self as? VideoEncoding, video.quality != nil {
+            throw PipelineError(
+                .badValue, message: "a bit rate and a quality exclude each other",
+                advice: "one of them")
+        }
         let codecs = Codec.encoded(in: container)
         if let codec, !codecs.contains(codec) {
             throw PipelineError(
@@ -37,9 +42,11 @@ extension MediaEncoding {
         guard !choices.isEmpty else {
             throw PipelineError(
                 .badValue,
-                message: "the requested encoder is none\(wanted) for .\(container.rawValue)",
-                advice: (codec.map { [$0] } ?? codecs).flatMap(\.encoders)
-                    .map(\.factoryName).joined(separator: ", "))
+                message:
+                    "no encoder\(wanted) for .\(container.rawValue) is \(request ?? "known")",
+                advice: codecs.flatMap { codec in
+                    codec.encoders.filter(allows).map { "\($0.factoryName) (\(codec.rawValue))" }
+                }.joined(separator: ", "))
         }
         func elements(
             _ choice: (codec: Codec, encoder: Codec.Encoder)

@@ -46,7 +46,7 @@ struct RecordingRecipe: Sendable {
         self.container = container
         self.takesUnits =
             takesUnits && encoding.codec == nil
-            && (encoding.isCopy || encoding.bitRate == nil && !encoding.isEncoderChosen)
+            && (encoding.isCopy || encoding.bitRate == nil && encoding.request == nil)
         if encoding.isCopy {
             (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {
@@ -215,10 +215,12 @@ extension VideoEncoding {
     fileprivate func setup(_ info: VideoInfo?) -> VideoEncoderSetup {
         let stated = info?.frameRate.map { Double($0.numerator) / Double(max(1, $0.denominator)) }
         let rate = min(max(stated ?? 30, Self.rates.lowerBound), Self.rates.upperBound)
+        // For encoders without a constant quality.
+        let share = quality == .low ? 0.05 : quality == .high ? 0.2 : 0.1
         let pixels = Double((info?.width ?? 1280) * (info?.height ?? 720))
         return VideoEncoderSetup(
-            bitRate: bitRate ?? Int(min(max(250_000, pixels * rate / 10), Self.mostBits)),
-            prefersQuality: bitRate == nil, frameRate: rate,
+            bitRate: bitRate ?? Int(min(max(250_000, pixels * rate * share), Self.mostBits)),
+            hasBitRate: bitRate != nil, quality: quality, frameRate: rate,
             keyFrameInterval: longestKeyFrameInterval, parameterSet: parameterSet)
     }
 }

@@ -21,6 +21,12 @@ struct MovieBytes {
         return renamed
     }
 
+    /// Replaces the last bytes.
+    mutating func setLast(_ end: [UInt8]) {
+        guard let last = parts.indices.last, parts[last].count >= end.count else { return }
+        parts[last].replaceSubrange(parts[last].count - end.count..<parts[last].count, with: end)
+    }
+
     static func += (bytes: inout MovieBytes, part: [UInt8]) { bytes.parts.append(part) }
     static func += (bytes: inout MovieBytes, more: MovieBytes) { bytes.parts += more.parts }
 }

@@ -45,7 +45,7 @@ struct MovieFinish {
         var tracks: [UInt32: MovieSamples] = [:]
         for trak in movie.box.children("trak") {
             guard let header = trak.child("tkhd") else { continue }
-            tracks[header.numberAfterTimes] = MovieSamples()
+            tracks[header.numberAfterTimes] = MovieSamples(frameSize: Self.frameSize(of: trak))
         }
         for defaults in movie.box.children("mvex").flatMap({ $0.children("trex") }) {
             tracks[defaults.number32(at: 4)]?.defaults = .init(
@@ -61,6 +61,20 @@ struct MovieFinish {
             onProgress()
         }
         stretchShortTracks()
+    }
+
+    /// Returns the size of one moment of all channels of uncompressed sound, in bytes; `nil` for any other track.
+    private static func frameSize(of trak: Box) -> UInt32? {
+        let list = trak.child("mdia")?.child("minf")?.child("stbl")?.child("stsd")
+        guard let list,
+            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
+            ),
+            ["sowt", "twos", "in24", "in32", "raw "].contains(entry.type),
+            let channels = entry.number(at: 16, width: 2), let bits = entry.number(at: 18, width: 2)
+        else { return nil }
+        let stated = entry.number(at: 8, width: 2) == 1 ? entry.number(at: 36, width: 4) : nil
+        let size = stated ?? channels * bits / 8
+        return size > 0 ? UInt32(clamping: size) : nil
     }
 
     /// Makes GStreamer's qtdemux read tracks that last less than a fifth of the movie, which it takes
@@ -129,15 +143,20 @@ struct MovieFinish {
     ///
     /// - Parameters:
     ///   - marks: Become its chapters; the first 255 of them.
+    ///   - timeOfDay: The local time of day when the file begins, in nanoseconds, for its timecode; `nil` for none.
     ///   - onProgress: Called while the disk takes the data.
     func run(
-        marks: [RecorderReport.Mark] = [], onProgress: () -> Void = {}
+        marks: [RecorderReport.Mark] = [], timeOfDay: Int64? = nil, onProgress: () -> Void = {}
     ) throws(PipelineError) {
-        let index = newIndex(marks)
+        let timecode = timeOfDay.flatMap { self.timecode(at: $0) }
+        let index = newIndex(marks, timecode)
         let span = UInt64(file.count - movie.place)
-        let steps = [
-            (file.count, index.renamed("free").parts), (file.count + 4, [Array("moov".utf8)]),
-            (movie.place, [[0, 0, 0, 1] + Array("mdat".utf8) + span.bytes]),
+        let sample = timecode?.sample ?? []
+        let place = file.count + sample.count
+        let hidden = [sample] + index.renamed("free").parts
+        let whole = [0, 0, 0, 1] + Array("mdat".utf8) + span.bytes
+        let steps: [(place: Int, parts: [[UInt8]])] = [
+            (file.count, hidden), (place + 4, [Array("moov".utf8)]), (movie.place, [whole]),
         ]
         if let reason = file.change(steps, onProgress: onProgress) { throw bad(reason) }
     }
@@ -152,7 +171,41 @@ struct MovieFinish {
 
     // MARK: The new index
 
-    private func newIndex(_ marks: [RecorderReport.Mark]) -> MovieBytes {
+    /// The track of pictures.
+    private var pictures: Box? {
+        movie.box.children("trak").first {
+            $0.child("mdia")?.child("hdlr")?.letters(at: 8) == "vide"
+        }
+    }
+
+    /// - Parameter time: The time of day when the file begins.
+    private func timecode(at time: Int64) -> MovieTimecode? {
+        guard let trak = pictures, let number = trak.child("tkhd")?.numberAfterTimes,
+            let duration = tracks[number]?.firstDuration,
+            let timescale = trak.child("mdia")?.child("mdhd")?.numberAfterTimes
+        else { return nil }
+        let day: Int64 = 86_400_000_000_000
+        let start = Int64(span(of: number, trak).start) * 100_000 / 9
+        return MovieTimecode(at: (time + start) % day, duration: duration, timescale: timescale)
+    }
+
+    /// Returns the track of the timecode.
+    private func track(_ timecode: MovieTimecode, _ number: UInt32) -> MovieBytes {
+        guard let trak = pictures, let header = trak.child("tkhd"), header.version == 0 else {
+            return .init()
+        }
+        let span = span(of: header.numberAfterTimes, trak)
+        let start = header.content.lowerBound + 4
+        return timecode.track(
+            number, created: Array(header.bytes[start..<start + 8]), span: span.total,
+            length: tracks[header.numberAfterTimes]?.shownDuration ?? 0,
+            edits: span.start > 0 ? Self.edits(span.start, span.length, 0) : .init(),
+            sampleAt: file.count + 8)
+    }
+
+    private func newIndex(_ marks: [RecorderReport.Mark], _ timecode: MovieTimecode?) -> MovieBytes
+    {
+        let timecodeTrack = timecode == nil ? nil : (tracks.keys.max() ?? 0) + 1
         let longest = duration
         let chapters = marks.isEmpty ? MovieBytes() : Self.chapters(marks)
         let hasUserData = movie.box.child("udta") != nil
@@ -160,8 +213,12 @@ struct MovieFinish {
             for child in movie.box.children {
                 switch child.type {
                 case "mvhd":
-                    content += child.dated(duration: longest, timescale: Self.timescale)
-                case "trak": content += track(child)
+                    var header = child.dated(duration: longest, timescale: Self.timescale)
+                    if let timecodeTrack { header.setLast((timecodeTrack + 1).bytes) }
+                    content += header
+                case "trak":
+                    let isShown = child.content == pictures?.content
+                    content += track(child, timecode: isShown ? timecodeTrack : nil)
                 case "mvex", "free": break
                 case "udta":
                     content += MovieBytes(box: "udta") {
@@ -171,6 +228,7 @@ struct MovieFinish {
                 default: content += child.whole
                 }
             }
+            if let timecode, let timecodeTrack { content += track(timecode, timecodeTrack) }
             if !hasUserData, !marks.isEmpty {
                 content += MovieBytes(box: "udta") { $0 += chapters }
             }
@@ -207,7 +265,8 @@ struct MovieFinish {
         return (start, length, start &+ length)
     }
 
-    private func track(_ trak: Box) -> MovieBytes {
+    /// - Parameter timecode: The number of the track with its timecode.
+    private func track(_ trak: Box, timecode: UInt32?) -> MovieBytes {
         guard let header = trak.child("tkhd"), let table = tracks[header.numberAfterTimes] else {
             return trak.whole
         }
@@ -224,6 +283,11 @@ struct MovieFinish {
                     content += child.dated(duration: span.total, timescale: nil)
                     if trak.child("edts") == nil, span.start > 0 || table.isStretched {
                         content += Self.edits(span.start, span.length, table.firstOffset)
+                    }
+                    if let timecode {
+                        content += MovieBytes(box: "tref") {
+                            $0 += MovieBytes(box: "tmcd") { $0 += timecode.bytes }
+                        }
                     }
                 case "mdia":
                     content += child.replacing(["minf", "stbl"]) { box in

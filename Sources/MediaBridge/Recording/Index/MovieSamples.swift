@@ -19,14 +19,14 @@ final class MovieSamples {
         /// The runs before the last one.
         private var done: [UInt8] = []
 
-        mutating func append(_ value: UInt32) {
+        mutating func append(_ value: UInt32, count: UInt32 = 1) {
             first = first ?? value
             areZero = areZero && value == 0
-            if let last, last.value == value {
-                self.last = (last.count + 1, value)
+            if let last, last.value == value, last.count <= .max - count {
+                self.last = (last.count + count, value)
             } else {
                 if let last { done.append(numbers: last.count, last.value) }
-                last = (1, value)
+                last = (count, value)
             }
         }
 
@@ -50,6 +50,8 @@ final class MovieSamples {
     /// When the first sample is decoded, and how long all last, in the track's units.
     private(set) var start: UInt64 = 0
     private(set) var duration: UInt64 = 0
+    /// How long the first sample lasts.
+    var firstDuration: UInt32? { durations.first }
     /// How long the last sample was made longer.
     private var stretch: UInt64 = 0
     var isStretched: Bool { stretch > 0 }
@@ -65,13 +67,19 @@ final class MovieSamples {
     var shownDuration: UInt64 {
         max(duration, UInt64(clamping: shownEnd - Int64(clamping: firstOffset)))
     }
+    /// The size of every sample, in bytes, of uncompressed sound: in fragments a sample is a block, in an index it is
+    /// one moment of all channels. `nil` for all other tracks.
+    private let frameSize: UInt32?
+    private var frames: UInt32 = 0
     private var sizes: [UInt8] = []
     private var keys: [UInt8] = []
     private var chunks: [UInt64] = []
     /// The entries of `stsc`, and the number of samples in the last chunk.
     private var groups: [UInt8] = []
     private var lastGroup: UInt32 = 0
-    private var count: UInt32 { UInt32(sizes.count / 4) }
+    private var count: UInt32 { frameSize == nil ? UInt32(sizes.count / 4) : frames }
+
+    init(frameSize: UInt32? = nil) { self.frameSize = frameSize }
 
     /// Begins a fragment. A gap before it lengthens the last sample, an overlap shortens it.
     func begin(at time: UInt64) {
@@ -131,6 +139,16 @@ final class MovieSamples {
             let size = field(0x200) ?? defaults.size
             let own = field(0x400) ?? defaults.flags
             let shift = field(0x800) ?? 0
+            if let frameSize {
+                let frames = size / frameSize
+                guard frames > 0 else { continue }
+                durations.append(1, count: frames)
+                duration += UInt64(frames)
+                self.frames += frames
+                end += Int(size)
+                added += frames
+                continue
+            }
             durations.append(length)
             duration += UInt64(length)
             shownEnd = max(
@@ -162,7 +180,7 @@ final class MovieSamples {
         }
         box("stts", durations.write)
         if !offsets.areZero { box("ctts", version: hasNegativeOffset ? 1 : 0, offsets.write) }
-        if keys.count < sizes.count {
+        if frameSize == nil, keys.count < sizes.count {
             box("stss") {
                 $0 += UInt32(keys.count / 4).bytes
                 $0 += keys
@@ -173,7 +191,7 @@ final class MovieSamples {
             $0 += groups
         }
         box("stsz") {
-            $0 += UInt32(0).bytes + count.bytes
+            $0 += (frameSize ?? 0).bytes + count.bytes
             $0 += sizes
         }
         let isLarge = (chunks.max() ?? 0) > UInt32.max

@@ -20,7 +20,7 @@ struct ClipPlan: Sendable {
     ) throws(PipelineError) {
         self.file = file
         let isSame = file.container == container
-        let hasDecodingTimes = file.container == .mp4 || file.container == .ts
+        let hasDecodingTimes = file.container.isMovie || file.container == .ts
         for (stream, pad) in zip(file.streams, file.pads) {
             let kind = MediaKind(rawValue: stream.kind)
             if let kind, !wanted.contains(kind) { continue }
@@ -34,7 +34,7 @@ struct ClipPlan: Sendable {
                     copiedInto: container, hasDecodingTimes: hasDecodingTimes)
                 : AudioCodec(rawValue: stream.codec).form(
                     copiedInto: container, hasDecodingTimes: hasDecodingTimes)
-            guard form != nil || isSame && container != .mp4 else {
+            guard form != nil || isSame && !container.isMovie else {
                 throw PipelineError(
                     .streamFailed,
                     message: "\(file.path) has \(stream.codec), which cannot be copied into "
@@ -43,10 +43,14 @@ struct ClipPlan: Sendable {
             }
             let own = container.between(pad.mediaType, isAAC: stream.codec == "aac")
             let elements = isSame && container != .ts ? nil : form
+            let pieces = isSame ? nil : file.container.parsers[pad.mediaType]
             kinds.append(kind)
             delays[kind] = pad.start - file.start
             streams.append(
-                .init(pad: pad.name, elements: elements ?? own.map { "\($0) ! " } ?? ""))
+                .init(
+                    pad: pad.name,
+                    elements: (pieces.map { "\($0) ! " } ?? "")
+                        + (elements ?? own.map { "\($0) ! " } ?? "")))
         }
     }
 

@@ -72,7 +72,7 @@ extension Recordings.File {
     private var gain: String? {
         switch (state, container) {
         case (.recording, _), (_, .ts): nil
-        case (_, .mp4): recorded.fragments.map { _ in "one index instead of fragments" }
+        case (_, .mp4), (_, .mov): recorded.fragments.map { _ in "one index instead of fragments" }
         case (.interrupted, _): "the duration, and the index for seeking"
         default: nil
         }

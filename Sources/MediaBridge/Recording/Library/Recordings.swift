@@ -226,14 +226,15 @@ extension Recordings.File {
             try StreamScan(
                 of: path, demuxer: container.demuxer,
                 // matroskademux 1.22 doubles the sample rate of AAC.
-                parsers: container == .mkv ? ["audio/mpeg": "aacparse"] : container.parsers,
+                parsers: container.parsers.merging(
+                    container == .mkv ? ["audio/mpeg": "aacparse"] : [:]) { $1 },
                 fragments: recorded.fragments, buffersOfEach: limit)
         }
         let first = try scan(Self.enough)
         let found = try await first.run().filter { !$0.times.isEmpty }
         try RecordedTracks.check(found, in: path)
         // MPEG-4 may contain frames that are not shown, at negative times.
-        let earliest: Int64 = container == .mp4 ? 0 : .min
+        let earliest: Int64 = container.isMovie ? 0 : .min
         let starts = found.map { $0.times.compactMap { $0 }.filter { $0 >= earliest }.min() }
         hasHiddenFrames = found.contains { stream in
             stream.isPicture && stream.times.contains { $0.map { $0 < earliest } ?? false }
@@ -244,7 +245,7 @@ extension Recordings.File {
         case .ogg, .wav: break
         case .flac: end = nil
         case .ts: end = end.map { $0 + start }
-        case .mp4:
+        case .mp4, .mov:
             if let fragments = recorded.fragments {
                 end = (try? MovieFinish(path))??.end.advanced(
                     by: Int(fragments.delays.values.max() ?? 0))

@@ -7,7 +7,7 @@ internal import Synchronization
 /// would always be heard 20 ms too early. It writes the time when the muxer began as that of the creation,
 /// instead of the time of the capture. It declares a stream without data, and without a codec:
 /// no player opens such a file. And if two pictures have the same time, ffmpeg shows only one. It does not
-/// write the light of HDR pictures.
+/// write the light of HDR pictures. qtmux gives samples of 24 bits the name of those of 16.
 ///
 /// Source: ISO/IEC 14496-12, boxes `mvhd` (section 8.2.2), `tkhd` (8.3.2), `mdhd`, `stsd`, `trex`, `free`, `tfhd`, `tfdt` and
 /// `trun`.
@@ -86,7 +86,23 @@ final class FragmentHeader: Sendable {
         let isSound = handler.letters(at: 8) == "soun"
         tracks[header.numberAfterTimes] = Track(
             isSound: isSound, scale: UInt64(mediaHeader.numberAfterTimes))
-        if !isSound { turn(header) }
+        if isSound { nameLargeSamples(of: media) } else { turn(header) }
+    }
+
+    /// Gives uncompressed samples of 24 and 32 bits the names of QuickTime: qtmux calls all of them `twos`, which has
+    /// 16 bits.
+    private func nameLargeSamples(of media: Box) {
+        let list = media.child("minf")?.child("stbl")?.child("stsd")
+        guard let list,
+            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
+            ),
+            entry.type == "twos", let bits = entry.number(at: 18, width: 2)
+        else { return }
+        guard bits == 24 || bits == 32 else { return }
+        entry.rename("in\(bits)")
+        // Larger sizes are not stated there, but by the bytes of a frame.
+        entry.set(UInt16(16), at: 18)
+        if entry.number(at: 8, width: 2) == 1 { entry.set(UInt32(2), at: 40) }
     }
 
     /// Writes the time of creation into a header box: seconds since 1904.

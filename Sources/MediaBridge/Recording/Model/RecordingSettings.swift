@@ -8,6 +8,8 @@ public struct VideoEncoding: Sendable {
     /// Bits per second; `nil`: constant quality for H.264 by x264enc, H.265 by x265enc, MJPEG and FFV1; otherwise a
     /// tenth of a bit per pixel. If it is set, encoded video is refused, and so are MJPEG and FFV1.
     public var bitRate: Int?
+    /// What is lost; not together with ``bitRate``. If it is set, encoded video is refused. `nil`: as ``bitRate`` says.
+    public var quality: VideoQuality?
     /// The encoder. Default ``EncoderChoice/automatic``. If another is set, encoded video is refused.
     public var encoder = EncoderChoice.automatic
     /// The longest time between two key frames. Segments begin with a key frame, and so does a
@@ -34,6 +36,19 @@ public struct VideoEncoding: Sendable {
         encoding.isCopy = true
         return encoding
     }
+}
+
+/// What the pictures of a recording lose. The same name means about the same likeness with every codec; encoders without
+/// a constant quality get half the usual bit rate, the usual one, or twice as much.
+public enum VideoQuality: String, Hashable, Sendable, CaseIterable {
+    /// For previews: the smallest files.
+    case low
+    /// For looking at: differences are seen in a direct comparison.
+    case medium
+    /// For further use; the default of H.264, H.265 and MJPEG.
+    case high
+    /// Nothing but what a conversion for the encoder loses, which the report states. H.264, H.265, VP9 and FFV1.
+    case lossless
 }
 
 /// How a ``Recorder`` encodes audio.
@@ -67,8 +82,8 @@ protocol MediaEncoding {
     var codec: Codec? { get }
     var isCopy: Bool { get }
     var bitRate: Int? { get }
-    /// Whether a certain encoder, or a kind of encoders, was requested.
-    var isEncoderChosen: Bool { get }
+    /// What was requested of the encoder: `lossless`, `vah264enc`; `nil`: nothing.
+    var request: String? { get }
     /// Whether an encoder may be used.
     func allows(_ encoder: Codec.Encoder) -> Bool
 }
@@ -79,19 +94,25 @@ extension MediaEncoding {
 }
 
 extension VideoEncoding: MediaEncoding {
-    var isEncoderChosen: Bool { encoder != .automatic }
+    var request: String? {
+        let name: String? =
+            switch encoder {
+            case .automatic: nil
+            case .software: "software"
+            case .hardware: "hardware"
+            case .element(let name): name
+            }
+        let parts = [quality?.rawValue, name].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
 
     func allows(_ element: VideoEncoderElement) -> Bool {
-        switch encoder {
-        case .automatic: true
-        case .software: !element.isHardware
-        case .hardware: element.isHardware
-        case .element(let name): element.factoryName == name
-        }
+        encoder.allows(element)
+            && (quality != .lossless || element.quantizers[.lossless] != nil)
     }
 }
 extension AudioEncoding: MediaEncoding {
-    var isEncoderChosen: Bool { false }
+    var request: String? { nil }
     func allows(_ encoder: AudioEncoderElement) -> Bool { true }
 }
 

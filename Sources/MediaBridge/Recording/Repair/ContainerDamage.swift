@@ -12,7 +12,7 @@ enum ContainerDamage {
         return switch container {
         case .mkv, .webm: matroska(file)
         case .ts: transportStream(file)
-        case .mp4: try movie(file)
+        case .mp4, .mov: try movie(file)
         case .ogg, .flac, .wav: []
         }
     }

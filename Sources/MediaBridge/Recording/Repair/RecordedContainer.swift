@@ -32,7 +32,8 @@ struct RecordedContainer: Sendable {
         if head.dropFirst(4).starts(with: Array("ftyp".utf8)) {
             let index = try MovieIndex(of: file, path)
             return RecordedContainer(
-                container: .mp4, fragments: index.fragmentReading, created: index.created,
+                container: head.dropFirst(8).starts(with: Array("qt".utf8)) ? .mov : .mp4,
+                fragments: index.fragmentReading, created: index.created,
                 isFinished: index.isFinished)
         }
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {

@@ -1,9 +1,9 @@
 extension RecordingContainer {
     /// Returns the element between the demuxer and the muxer for a stream; `nil` for none.
     func between(_ mediaType: String, isAAC: Bool) -> String? {
-        guard parsers.isEmpty else {
-            return parsers[mediaType == "audio/mpeg" && !isAAC ? Caps.mpeg1Sound : mediaType]
-        }
+        let key = mediaType == "audio/mpeg" && !isAAC ? Caps.mpeg1Sound : mediaType
+        if let parser = parsers[key] { return parser }
+        guard self != .ts else { return nil }
         // matroskademux 1.22 leaves out caps fields that matroskamux requires, misspells them, or
         // doubles the sample rate.
         return switch mediaType {
@@ -11,7 +11,7 @@ extension RecordingContainer {
         case "video/x-ffv": "capssetter caps=video/x-ffv,ffversion=1"
         case "audio/mpeg" where isAAC && self == .mkv: "aacparse"
         // qtdemux does not call MP3 parsed, which mp4mux requires.
-        case "audio/mpeg" where !isAAC && self == .mp4: "mpegaudioparse"
+        case "audio/mpeg" where !isAAC && isMovie: "mpegaudioparse"
         default: nil
         }
     }
@@ -32,11 +32,17 @@ extension RecordingContainer {
 
     static let endings: [String: RecordingContainer] = [
         "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
-        "mov": .mp4, "ts": .ts, "mts": .ts, "m2ts": .ts, "ogg": .ogg, "flac": .flac, "wav": .wav,
+        "mov": .mov, "ts": .ts, "mts": .ts, "m2ts": .ts, "ogg": .ogg, "flac": .flac, "wav": .wav,
     ]
 
     /// The muxer without fragments, which writes its index at the end.
-    private var finalMuxer: String { self == .mp4 ? "mp4mux" : muxer(starts: [:]) }
+    private var finalMuxer: String {
+        switch self {
+        case .mp4: "mp4mux"
+        case .mov: "qtmux"
+        case .mkv, .webm, .ts, .ogg, .flac, .wav: muxer(starts: [:])
+        }
+    }
 
     /// Creates a pipeline that copies these streams of a file into a new one, or the whole file unchanged
     /// if a repair gains nothing: a muxer would drop chapters and subtitles.
@@ -58,7 +64,7 @@ extension RecordingContainer {
             let light = streams.lazy.compactMap { PictureLight($0.caps) }.first
             MatroskaHeader.correct(muxer, created: recorded.created, light: light) { length }
         }
-        if self == .mp4 {
+        if isMovie {
             let header = FragmentHeader(created: recorded.created)
             muxer.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
         }
@@ -66,7 +72,7 @@ extension RecordingContainer {
         if let fragments {
             pipeline.element(named: "d")?.onSourcePad { $0.correct(fragments) }
         }
-        for stream in streams where self == .mp4 {
+        for stream in streams where isMovie {
             guard stream.isPicture else { continue }
             let times = stream.times.compactMap { $0 }
             let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0
@@ -118,7 +124,7 @@ extension RecordingContainer {
     /// The largest accepted change of a unit's time, in nanoseconds: the container's rounding.
     fileprivate var precision: Int64 {
         switch self {
-        case .mkv, .webm, .mp4, .ogg: 1_000_000
+        case .mkv, .webm, .mp4, .mov, .ogg: 1_000_000
         case .ts, .flac, .wav: 100_000
         }
     }
@@ -157,7 +163,7 @@ enum RecordedTracks {
         }
         // Except for MPEG-4, a file may begin at any time, so only times relative to the first are
         // compared.
-        let shift = container == .mp4 ? 0 : (first(after) ?? 0) - (first(before) ?? 0)
+        let shift = container.isMovie ? 0 : (first(after) ?? 0) - (first(before) ?? 0)
         var rest = after
         for stream in before {
             // The order of the tracks may differ, so each is matched with its counterpart.

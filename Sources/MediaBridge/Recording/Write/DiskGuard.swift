@@ -94,7 +94,7 @@ private struct FileIndex {
         // One entry for each seek point: key frames, or all audio units if there is no video.
         case .mkv, .webm: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
         // One entry for each fragment of each stream, and for each unit.
-        case .mp4:
+        case .mp4, .mov:
             samples += 1
             let isNext = fragments[unit.kind].map { unit.time - $0 >= Self.fragment } ?? true
             guard isNext || (unit.kind == .video && unit.isKey) else { return }

@@ -108,7 +108,7 @@ final class FileWriter: @unchecked Sendable {
             }
             let file = try RecordingFile(
                 try claimNextName(unit), index: fileIndex, container: container, streams: streams,
-                tags: tags, isDurable: limits.isDurable, wallTime: timeline.wallTime)
+                tags: tags, isDurable: limits.isDurable, timeline: timeline)
             let onFailure: @Sendable (PipelineError) -> Void = { [weak self, progress] error in
                 // The error must not wait in the queue: the writer notices the failure at its next
                 // unit.

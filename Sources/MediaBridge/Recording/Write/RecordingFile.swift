@@ -15,6 +15,8 @@ final class RecordingFile: Sendable {
     let zero: MediaTime
     /// The wall-clock time of the file's time zero, in nanoseconds since 1970.
     let began: Int64
+    /// The local time of day of ``began``, in nanoseconds; `nil` for files without a timecode.
+    private let timeOfDay: Int64?
     let index: Int
     let container: RecordingContainer
     private let output: Output
@@ -54,11 +56,11 @@ final class RecordingFile: Sendable {
     /// - Parameters:
     ///   - streams: The first unit of each stream in the file.
     ///   - tags: The tags of each stream.
-    ///   - wallTime: Returns the wall-clock time of a time of the recorder.
+    ///   - timeline: Knows the wall-clock time of the recorder's times.
     init(
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
         streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:], isDurable: Bool = false,
-        wallTime: (MediaTime) -> Int64
+        timeline: RecordingTimeline
     ) throws(PipelineError) {
         // Muxers do not write the orientation: it is added to mp4 below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
@@ -68,7 +70,8 @@ final class RecordingFile: Sendable {
             : .init()
         formats = streams.mapValues { Format($0) }
         zero = streams.values.map(\.time).min() ?? .zero
-        began = wallTime(zero)
+        began = timeline.wallTime(of: zero)
+        timeOfDay = container == .mov ? timeline.wallClock.timeOfDay(at: began) : nil
         self.claim = claim
         self.index = index
         self.container = container
@@ -96,7 +99,7 @@ final class RecordingFile: Sendable {
         muxer?.pad("src")?.onBuffer { [outgoing] in outgoing.tally.add() }
         let light = PictureLight(streams[.video]?.caps)
         switch container {
-        case .mp4:
+        case .mp4, .mov:
             let header = FragmentHeader(
                 starts: starts, orientation: orientation, created: began,
                 hidesFragments: isDurable, light: light)
@@ -125,7 +128,7 @@ final class RecordingFile: Sendable {
 
     /// Whether the pictures need a rotation that the container cannot store, so that players ignore
     /// it.
-    var losesOrientation: Bool { container != .mp4 && orientation != ImageOrientation() }
+    var losesOrientation: Bool { !container.isMovie && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
     func take(_ tags: Tags, of kind: MediaKind) { output.branches[kind.rawValue]?.receive(tags) }
@@ -254,10 +257,10 @@ final class RecordingFile: Sendable {
         guard FileSize.of(location) != nil else { return }
         do throws(PipelineError) {
             switch container {
-            case .mp4:
+            case .mp4, .mov:
                 guard !isFragmented else { return }
                 try MovieFinish(location, onProgress: onProgress)?
-                    .run(marks: marks, onProgress: onProgress)
+                    .run(marks: marks, timeOfDay: timeOfDay, onProgress: onProgress)
             case .mkv, .webm:
                 if !marks.isEmpty {
                     try MatroskaChapters.add(marks, to: location, onProgress: onProgress)
@@ -313,7 +316,7 @@ final class RecordingFile: Sendable {
         guard claim.descriptor >= 0 else { return }
         let path = self.path
         if isNew { try FileFlush.entry(of: path) }
-        let fragments = container == .mp4 ? try hiddenFragments() : []
+        let fragments = container.isMovie ? try hiddenFragments() : []
         try FileFlush.run(claim.descriptor, path, onProgress: onProgress)
         guard !fragments.isEmpty else { return }
         for place in fragments where pwrite(claim.descriptor, "moof", 4, place + 4) != 4 {
@@ -463,7 +466,7 @@ extension RecordingFile {
     /// reached the muxer count.
     func count(within limit: Duration) async {
         guard claim.descriptor >= 0 else { return }
-        var counts = container == .mp4 ? try? MovieFragments.samples(of: claim.location) : nil
+        var counts = container.isMovie ? try? MovieFragments.samples(of: claim.location) : nil
         if counts == nil, let scan = try? scan(buffersOfEach: nil),
             case .success(let streams) = await Self.outcome(of: scan, within: limit)
         {

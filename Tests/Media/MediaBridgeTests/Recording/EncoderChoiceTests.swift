@@ -9,7 +9,7 @@ import Testing
     init() throws {
         try GStreamer.initialize()
         // These encode, and have some of the properties only.
-        try register("vah264enc", as: "x264enc")
+        _ = try StandInEncoder("vah264enc", "x264enc")
         try register("qsvh265enc", as: "x265enc")
         // These take no pictures.
         try register("nvh264enc", as: "lamemp3enc")

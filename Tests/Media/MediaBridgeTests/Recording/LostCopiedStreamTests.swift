@@ -90,7 +90,7 @@ import Testing
             let file = try RecordingFile(
                 try #require(claim), index: 0, container: .mkv,
                 streams: [.video: unit(.video, 0), .audio: unit(.audio, 0)],
-                wallTime: { $0.nanoseconds })
+                timeline: RecordingTimeline(leader: .video, wallClock: WallClock()))
             try file.open()
             // The muxer takes one of these units, and the others wait in the file's queue.
             for index in 0..<20 { #expect(file.push(try unit(.audio, index))) }

@@ -29,7 +29,7 @@ import Testing
             switch container {
             case .webm: vp8
             case .ts: h264
-            case .mkv, .mp4, .ogg, .flac, .wav: avc
+            case .mkv, .mp4, .mov, .ogg, .flac, .wav: avc
             }
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container.rawValue)")
@@ -37,7 +37,7 @@ import Testing
             let claim = try ClaimedFile(path, mustBeNew: true)
             let file = try RecordingFile(
                 try #require(claim), index: 0, container: container, streams: [.video: first],
-                wallTime: { $0.nanoseconds })
+                timeline: RecordingTimeline(leader: .video, wallClock: WallClock()))
             try file.open()
             #expect(file.holds(first) && file.push(first))
             let second = try unit(caps + "96", at: 0.04)

@@ -38,6 +38,8 @@ struct StandInEncoder: Sendable {
     /// Registers the element, unless a plugin has found the hardware.
     init(_ name: String, _ software: String) throws {
         (self.name, self.software) = (name, software)
+        try GStreamer.initialize()
+        Self.states.withLock { $0[name, default: State()].software = software }
         guard gst_element_factory_find(name) == nil else { return }
         guard let factory = gst_element_factory_find(software),
             let loaded = gst_plugin_feature_load(factory)
@@ -64,7 +66,6 @@ struct StandInEncoder: Sendable {
     /// Sets the fault of the elements that follow.
     func set(_ fault: Fault?, after: Int = 0) {
         Self.states.withLock { states in
-            states[name, default: State()].software = software
             states[name]?.change?.signal()
             states[name]?.change = nil
             states[name]?.fault = fault
@@ -106,6 +107,7 @@ struct StandInEncoder: Sendable {
             ["x264enc", "x265enc"].contains(state.software)
         {
             gst_util_set_object_arg(object, "tune", "zerolatency")
+            gst_util_set_object_arg(object, "option-string", "scenecut=0")
         }
         guard let fault = state.fault else { return }
         let element = UnsafeMutableRawPointer(object).assumingMemoryBound(to: GstElement.self)

@@ -82,6 +82,25 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
+    @Test func anotherEncoderTakesOverFromOneThatFails() async throws {
+        let (ben, ears) = try await listen()
+        backend.encoders.name("chip", "software")
+        let (engine, source) = try await send()
+        let events = engine.events
+        try source.deliver(0)
+        await ears.hears(.unit(1, .main, "anna"))
+        backend.encoders.fail()
+        try source.deliver(1000)
+        let warning = await events.first { event in
+            if case .warning(let text) = event { text } else { nil }
+        }
+        #expect(warning?.hasPrefix("software encodes from here on") == true, "\(warning ?? "")")
+        await ears.hears { $0.units("anna").count >= 2 }
+        #expect(backend.encoders.settings.map(\.avoided) == [[], ["chip"]])
+        await engine.shutDown()
+        await ben.leave()
+    }
+
     @Test func failedEncoderIsReportedAndReplacedOnRequest() async throws {
         let (ben, ears) = try await listen()
         let (engine, source) = try await send()
@@ -98,8 +117,9 @@ struct EncodedPublicationTests {
         try source.deliver(0)
         await ears.hears(.unit(1, .main, "anna"))
         backend.encoders.fail()
-        #expect(await failure()?.code == .sendingFailed)
+        // No other encoder can take over from the next frame on.
         try source.deliver(1000)
+        #expect(await failure()?.code == .sendingFailed)
         try await engine.setVideoEncoderConfiguration(VideoEncoderConfiguration())
         // Both units arrive, or the failed encoder loses one.
         try source.deliver(2000)

@@ -9,6 +9,7 @@ final class ScriptedEncoders: Sendable {
         var calls: [String] = []
         var settings: [VideoEncoderSettings] = []
         var refusal: Refusal?
+        var names = ["scripted"]
         weak var last: Encoder?
         /// Whether frames stay in the encoder until it ends.
         var holds = false
@@ -19,6 +20,8 @@ final class ScriptedEncoders: Sendable {
     var settings: [VideoEncoderSettings] { state.withLock { $0.settings } }
     /// The error that the creation of further encoders throws.
     func refuse(_ refusal: Refusal?) { state.withLock { $0.refusal = refusal } }
+    /// Sets the names of the encoders, the preferred one first. Default one.
+    func name(_ names: String...) { state.withLock { $0.names = names } }
     func hold() { state.withLock { $0.holds = true } }
     /// Makes the current encoder fail.
     func fail() { state.withLock { $0.last }?.fail() }
@@ -27,7 +30,11 @@ final class ScriptedEncoders: Sendable {
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder {
         if let refusal = state.withLock({ $0.refusal }) { throw refusal }
-        let encoder = Encoder(settings.codec, consumer, self)
+        let names = state.withLock { $0.names }
+        guard let name = names.first(where: { !settings.avoided.contains($0) }) else {
+            throw Refusal(reason: "all have failed")
+        }
+        let encoder = Encoder(name, settings.codec, consumer, self)
         state.withLock { state in
             state.calls.append("make \(settings.codec.rawValue)")
             state.settings.append(settings)
@@ -39,6 +46,7 @@ final class ScriptedEncoders: Sendable {
     private func note(_ call: String) { state.withLock { $0.calls.append(call) } }
 
     final class Encoder: VideoEncoder {
+        let name: String
         private let codec: VideoCodec
         private let consumer: any VideoFrameConsumer
         private let owner: ScriptedEncoders
@@ -46,9 +54,10 @@ final class ScriptedEncoders: Sendable {
         private let state = Mutex((isKey: true, isOpen: true, number: UInt8(0)))
 
         init(
-            _ codec: VideoCodec, _ consumer: any VideoFrameConsumer,
+            _ name: String, _ codec: VideoCodec, _ consumer: any VideoFrameConsumer,
             _ owner: ScriptedEncoders
         ) {
+            self.name = name
             (self.codec, self.consumer, self.owner) = (codec, consumer, owner)
         }
 
