@@ -10,7 +10,8 @@ struct ClipCommand: AsyncParsableCommand {
             any frame that it refers to. With --exact it begins with the first frame from --from on, and the \
             frames up to the next key frame are encoded again (H.264, VP8, VP9). Recordings that follow each \
             other are joined; a gap of more than a second between them stays a gap. The file extension selects \
-            the container: .mkv, .mp4, .webm or .ts.
+            the container: .mkv, .mp4, .mov, .webm or .ts. A name that ends in .gif or .webp gets an animated \
+            picture of one recording, from --from exactly, with --width and --fps.
 
             --from and --to are a time of the capture (14:03:20, 2026-11-27T14:03:20.5, \
             2026-11-27T13:03:20Z) or a time from the beginning of the first recording (0, 90s, 1m, 500ms).
@@ -18,6 +19,7 @@ struct ClipCommand: AsyncParsableCommand {
             Examples:
               gst-bridge clip recordings --from 14:03:20 --to 14:05:00 goal.mkv
               gst-bridge clip camera.mp4 --from 90s --to 2m goal.mp4
+              gst-bridge clip screen.mkv --from 10s --to 14s bug.gif
             """)
 
     @Argument(
@@ -46,6 +48,18 @@ struct ClipCommand: AsyncParsableCommand {
     @Flag(help: "Begin with the first frame from --from on. Default: with a key frame.")
     var exact = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Greatest width of an animated picture in pixels, 16 to 1920. Default: 480.",
+            valueName: "pixels"))
+    var width: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Pictures per second of an animated picture, 1 to 50. Default: 12.5.",
+            valueName: "rate"))
+    var fps: Double?
+
     @Flag(help: "Read and print times in UTC. Default: local time.")
     var utc = false
 
@@ -62,23 +76,84 @@ struct ClipCommand: AsyncParsableCommand {
         guard video == .copy || audio == .copy else {
             throw ValidationError("--video none cannot be combined with --audio none")
         }
+        guard !isAnimated || video == .copy else {
+            throw ValidationError("an animated picture has video: not --video none")
+        }
+        guard isAnimated || width == nil && fps == nil else {
+            throw ValidationError("--width and --fps require a name that ends in .gif or .webp")
+        }
+    }
+
+    private var isAnimated: Bool {
+        [".gif", ".webp"].contains { paths.last?.lowercased().hasSuffix($0) == true }
     }
 
     func run() async throws {
         let (paths, output) = (Array(paths.dropLast()), paths[paths.count - 1])
         let work = Task {
             let recordings = try await Recordings(of: paths)
+            if isAnimated {
+                try await animate(recordings, into: output)
+                return nil as Recordings.Clip?
+            }
             return try await recordings.clip(
                 from: time(from, in: recordings), to: time(to, in: recordings), into: output,
                 isExact: exact, hasVideo: video == .copy, hasAudio: audio == .copy,
                 whenExists: overwrite ? .overwrite : .fail)
         }
-        let clip = try await Interruption.value(of: work)
+        guard let clip = try await Interruption.value(of: work) else { return }
         switch report {
         case .none: break
         case .text: Terminal.write(text(clip).printable + "\n")
         case .json: print(try JSONLine.text(of: JSON(clip)))
         }
+    }
+
+    /// Makes an animated picture of the recording that contains the beginning.
+    private func animate(_ recordings: Recordings, into output: String) async throws {
+        let begin = try time(from, in: recordings) ?? recordings.files[0].began
+        guard
+            let file = recordings.files.last(where: { $0.began <= begin }) ?? recordings.files.first
+        else { return }
+        let end = try time(to, in: recordings)
+        if let next = recordings.files.first(where: {
+            $0.began > file.began && $0.began < end ?? .distantFuture
+        }) {
+            throw PipelineError(
+                .badValue,
+                message: "an animated picture is of one recording, and \(next.path) begins in that time",
+                advice: "--to a time before")
+        }
+        func offset(_ time: Date) -> Duration {
+            .seconds(max(0, time.timeIntervalSince(file.began)))
+        }
+        let made = try await file.animation(
+            into: output, from: offset(begin), to: end.map(offset), width: width ?? 480,
+            framesPerSecond: fps ?? 12.5, whenExists: overwrite ? .overwrite : .fail)
+        let seconds = MediaTime(made.duration).seconds
+        switch report {
+        case .none: break
+        case .text:
+            let size = "\(made.size.width)x\(made.size.height)"
+            Terminal.write(
+                "\(output): \(size), \(made.pictures) pictures, \(Text.decimal(seconds, 2)) s, "
+                    .printable + "\(Text.bytes(made.bytes))\n")
+        case .json:
+            print(
+                try JSONLine.text(
+                    of: AnimationJSON(
+                        path: output, width: made.size.width, height: made.size.height,
+                        pictures: made.pictures, seconds: seconds.inThousandths, bytes: made.bytes))
+            )
+        }
+    }
+
+    /// The JSON format of an animated picture.
+    private struct AnimationJSON: Encodable {
+        let path: String
+        let width, height, pictures: Int
+        let seconds: Double
+        let bytes: Int
     }
 
     /// - Throws: ``PipelineError`` for a text that is no time.

@@ -8,9 +8,10 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record", abstract: "Record to a crash-safe file.",
         usage: "gst-bridge record [<pipeline-file>] <recording> [<options>]",
         discussion: """
-            The file extension selects the container: .mkv, .mp4, .webm or .ts; for audio only .m4a, .ogg, \
+            The file extension selects the container: .mkv, .mp4, .mov, .webm or .ts; for audio only .m4a, .ogg, \
             .flac or .wav. The file plays even after kill -9; 'gst-bridge repair' then restores its duration \
-            and index (.ogg, .flac and .wav need no repair). '-' writes to standard output.
+            and index (.ogg, .flac and .wav need no repair). '-' writes to standard output. \
+            frames-%06d.png (or .jpg) writes a picture for each frame, with its number.
 
             If a capture has both video and audio, name its streams: appsink name=video, appsink \
             name=audio. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
@@ -28,7 +29,7 @@ struct RecordCommand: AsyncParsableCommand {
 
             With --replay, nothing is recorded until SIGUSR1 arrives, or Enter is pressed in a terminal. \
             Each time, the last <duration> is saved to a new numbered file. Without it, SIGUSR2 or Enter \
-            marks the moment: a chapter of an .mkv, .webm or .mp4. With --untrusted <dir>, the recording must be in <dir>.
+            marks the moment: a chapter of an .mkv, .webm, .mp4 or .mov. With --untrusted <dir>, the recording must be in <dir>.
 
             With --when, each event has another file, which begins --before it with a key frame and ends --after it; \
             events whose files would touch share one. --video copy keeps a camera's own encoding. A detector has \
@@ -101,10 +102,13 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Video encoder: software, hardware, or an element (e.g. vah264enc). Default: the first that encodes a \
-            picture here, software first.
+            What the pictures lose: low, medium, high or lossless; not with --bitrate. Default: high for h264, h265 \
+            and mjpeg.
             """,
-            valueName: "encoder"))
+            valueName: "quality"))
+    var quality: QualityArgument?
+
+    @Option(help: EncoderArgument.help)
     var encoder: EncoderArgument?
 
     @Option(
@@ -208,6 +212,7 @@ struct RecordCommand: AsyncParsableCommand {
             ("--bitrate", bitrate != nil, video?.isEncoded),
             ("--size", size != nil, video?.isEncoded),
             ("--encoder", encoder != nil, video?.isEncoded),
+            ("--quality", quality != nil, video?.isEncoded),
             ("--audio-bitrate", audioBitrate != nil, audio?.isEncoded),
         ] where isGiven && isEncoded == false {
             throw ValidationError("\(option) requires an encoder: not copy, not none")
@@ -231,6 +236,19 @@ struct RecordCommand: AsyncParsableCommand {
         if utc, !segments.align, !isDated {
             throw ValidationError("--utc requires --align, or a date in the path (e.g. %Y%m%d)")
         }
+        if sequence != nil {
+            let others = [
+                ("--segment", segments.isLimited), ("--align", segments.align), ("--utc", utc),
+                ("--replay", replay != nil), ("--idle", idle), ("--fragmented", fragmented),
+                ("--durable", durable), ("--when", events.isGiven), ("--video", video != nil),
+                ("--audio", audio != nil), ("--bitrate", bitrate != nil), ("--size", size != nil),
+                ("--encoder", encoder != nil), ("--timestamps", timestamps != nil),
+            ].filter(\.1).map(\.0)
+            guard others.isEmpty else {
+                throw ValidationError(
+                    "Numbered pictures cannot be combined with \(others.joined(separator: ", "))")
+            }
+        }
         if overwrite, isDated {
             throw ValidationError(
                 "--overwrite cannot be combined with dates: dated files never overwrite others")
@@ -240,14 +258,18 @@ struct RecordCommand: AsyncParsableCommand {
     /// Whether the recording is written to standard output.
     private var isToStandardOutput: Bool { paths.last == "-" }
 
-    private var isDated: Bool { paths.last?.contains("%") == true }
+    private var isDated: Bool { sequence == nil && paths.last?.contains("%") == true }
+
+    private var sequence: PictureSequence? { paths.last.flatMap { PictureSequence(path: $0) } }
 
     func run() async throws {
         let configuration = self.configuration
         let path = isToStandardOutput ? "/dev/stdout" : paths[paths.count - 1]
         try FileSize.requireUsableName(path)
+        try sequence?.check(overwrites: overwrite)
         let requests = await RecordingRequests(savesReplays: replay != nil)
         var actions: EventActions?
+        var running: Bridge?
         try await options.run(
             file: paths.count == 2 ? paths[0] : nil, requests: requests,
             defaultCapture: {
@@ -265,18 +287,30 @@ struct RecordCommand: AsyncParsableCommand {
                 let names = plan.outputs.map(\.name).joined(separator: ", ")
                 Terminal.log("outputs besides the recording: \(names)")
             }
+            if let sequence {
+                let text = try sequence.output(quality?.value)
+                plan.outputs.append(BridgePlan.Named(name: "recording", text: text))
+                return
+            }
             plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
             plan.recordings[0].startsWithBridge = replay == nil && !idle
             events.apply(to: &plan)
             actions = events.actions(of: plan)
         } onStart: { bridge, control in
+            running = bridge
             guard let recorder = bridge.recorders.first else { return }
             requests.begin(control, isIdle: replay != nil || idle)
             actions?.begin(recorder)
             let events = recorder.events
             Task { for await event in events { RecordingNews.notify(event) } }
         } onEnd: {
-            await actions?.end() ?? true
+            if let sequence {
+                let count = running?.statistics.outputs["recording"]?.frames ?? 0
+                let (isComplete, news) = sequence.result(count)
+                news.forEach { Terminal.log($0) }
+                return isComplete
+            }
+            return await actions?.end() ?? true
         }
     }
 
@@ -297,6 +331,7 @@ struct RecordCommand: AsyncParsableCommand {
         }
         configuration.video?.size = size?.size
         if let encoder { configuration.video?.encoder = encoder.choice }
+        configuration.video?.quality = quality?.value
         configuration.segments = segments.segments
         if isDated || utc { configuration.dates = utc ? .utc : .local }
         if isToStandardOutput {

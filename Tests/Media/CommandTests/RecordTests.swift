@@ -53,6 +53,37 @@ extension CommandTests {
             }
         }
 
+        @Test(arguments: ["png", "jpg"])
+        func numberedPicturesAreASequence(ending: String) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = directory.file("frames-%03d.\(ending)")
+                func record(_ frames: Int, _ options: String...) async throws -> Ended {
+                    try await GstBridge.run(
+                        [
+                            "record", "--capture",
+                            "videotestsrc num-buffers=\(frames) \(Self.picture)", path,
+                            "--report", "json",
+                        ] + options)
+                }
+                let first = try await record(30)
+                #expect(first.status == 0, "\(first.errors)")
+                #expect(try first.report.outputs["recording"]?.frames == 30)
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+                    .sorted()
+                #expect(names.first == "frames-000.\(ending)" && names.count == 30)
+                #expect(names.last == "frames-029.\(ending)")
+                #expect(try await MediaProbe.pictures(of: path).count == 30)
+                let again = try await record(10)
+                #expect(again.status != 0 && again.errors.contains("frames-000"), "\(again.errors)")
+                let over = try await record(10, "--overwrite")
+                #expect(
+                    over.status == 0
+                        && over.errors.contains("frames-010.\(ending) and those behind it"))
+                let refused = try await record(10, "--overwrite", "--segment", "1s")
+                #expect(refused.status != 0)
+            }
+        }
+
         /// Loading the encoder with the first audio would delay the video: libav is large.
         @Test func loadsTheEncodersBeforeMediaArrives() async throws {
             try await withTemporaryDirectory { directory in

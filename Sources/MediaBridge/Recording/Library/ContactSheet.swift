@@ -48,11 +48,31 @@ extension Recordings.File {
         streams.firstIndex { $0.kind == "video" }.map { (pads[$0].name, streams[$0]) }
     }
 
+    /// Returns the size of pictures that are at most so wide.
+    func pictureSize(width: Int) -> VideoSize {
+        let own = video?.stream.size
+        return cell(of: own, width: min(width, own?.width ?? width))
+    }
+
+    /// Returns the pictures at times of the recording, in their order, upright.
+    ///
+    /// - Parameter times: Times from the beginning, in nanoseconds.
+    func pictures(at times: [Int64], size: VideoSize) async throws -> [VideoFrame] {
+        try await pictures(
+            at: times.map { start + $0 + 500_000 },
+            Self.upright + "! videoscale ! video/x-raw,format=BGRA,width=\(size.width),"
+                + "height=\(size.height),pixel-aspect-ratio=1/1 ! ", inOneRun: true)
+    }
+
     /// Returns the picture at or before each of several times, at least one.
-    private func pictures(at times: [Int64], _ elements: String) async throws -> [VideoFrame] {
+    ///
+    /// - Parameter inOneRun: Whether the times are close to each other: the recording is read once.
+    private func pictures(
+        at times: [Int64], _ elements: String, inOneRun: Bool = false
+    ) async throws -> [VideoFrame] {
         guard let video else { throw PipelineError(.noFrames, message: "\(path) has no video") }
         var pictures: [VideoFrame] = []
-        for group in isIndexed ? times.map({ [$0] }) : [times] {
+        for group in isIndexed && !inOneRun ? times.map({ [$0] }) : [times] {
             let chosen = ChosenPictures(at: group)
             let reader = try StreamReader(
                 of: path, demuxer: container.demuxer,
