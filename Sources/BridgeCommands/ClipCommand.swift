@@ -121,7 +121,8 @@ struct ClipCommand: AsyncParsableCommand {
         }) {
             throw PipelineError(
                 .badValue,
-                message: "an animated picture is of one recording, and \(next.path) begins in that time",
+                message:
+                    "an animated picture is of one recording, and \(next.path) begins in that time",
                 advice: "--to a time before")
         }
         func offset(_ time: Date) -> Duration {

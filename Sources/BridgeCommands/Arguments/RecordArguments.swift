@@ -110,5 +110,7 @@ package struct EncoderArgument: ExpressibleByArgument, Sendable {
         """,
         valueName: "encoder")
 
-    package static var allValueStrings: [String] { ["software", "hardware"] + EncoderChoice.elements }
+    package static var allValueStrings: [String] {
+        ["software", "hardware"] + EncoderChoice.elements
+    }
 }

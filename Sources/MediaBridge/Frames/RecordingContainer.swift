@@ -66,8 +66,36 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it consists of the boxes of ISO/IEC 14496-12.
-    var isMovie: Bool { self == .mp4 || self == .mov }
+    /// What a file consists of.
+    enum Structure {
+        /// The boxes of ISO/IEC 14496-12.
+        case movie
+        /// The elements of Matroska.
+        case matroska
+        /// The packets of MPEG.
+        case transportStream
+        /// A FLAC stream: its header states the length.
+        case flac
+        /// A stream that needs no index.
+        case stream
+    }
+
+    var structure: Structure {
+        switch self {
+        case .mp4, .mov: .movie
+        case .mkv, .webm: .matroska
+        case .ts: .transportStream
+        case .flac: .flac
+        case .ogg, .wav: .stream
+        }
+    }
+
+    var isMovie: Bool { structure == .movie }
+
+    /// The muxer without fragments, which writes its index at the end.
+    var finalMuxer: String {
+        isMovie ? String(muxer(starts: [:]).prefix { $0 != " " }) : muxer(starts: [:])
+    }
 
     /// Loads the muxer's plugin, ahead of the first file.
     ///
@@ -134,6 +162,20 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case .ogg: "oggdemux"
         case .flac: "flacparse"
         case .wav: "wavparse"
+        }
+    }
+
+    /// By file extension.
+    static let endings: [String: RecordingContainer] = [
+        "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
+        "mov": .mov, "ts": .ts, "mts": .ts, "m2ts": .ts, "ogg": .ogg, "flac": .flac, "wav": .wav,
+    ]
+
+    /// By how much a container rounds the time of a unit, in nanoseconds.
+    var precision: Int64 {
+        switch self {
+        case .mkv, .webm, .mp4, .mov, .ogg: 1_000_000
+        case .ts, .flac, .wav: 100_000
         }
     }
 

@@ -145,7 +145,7 @@ package struct VideoEncoderSettings: Hashable, Sendable {
 /// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
 /// then returns ``DropCause/closed``.
 package protocol VideoEncoder: Sendable {
-    /// The name of the element, or of whatever encodes.
+    /// The name of the element that encodes.
     var name: String { get }
     /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
     /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.

@@ -120,7 +120,9 @@ public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
     public static let ffv1 = VideoCodec(rawValue: "ffv1")
 
     /// The codecs that have a name here.
-    package static let named: Set<VideoCodec> = [.h264, .h265, .vp8, .vp9, .av1, .mjpeg, .prores, .ffv1]
+    package static let named: Set<VideoCodec> = [
+        .h264, .h265, .vp8, .vp9, .av1, .mjpeg, .prores, .ffv1,
+    ]
 
     /// The name.
     public var description: String { rawValue }

@@ -11,12 +11,14 @@ enum Kills {
                 promise(Kind(Subject(container: "ts", isCopy: isCopy), sound: .none)),
                 promise(Kind(Subject(container: "mkv", isCopy: isCopy), sound: .late)),
             ]
-        } + [
+        }
+        + ["mp4", "mov"].map { container in
             Promise(
-                name: "kill-mp4-finish", fault: "kill -9 while an mp4 is finished",
+                name: "kill-\(container)-finish",
+                fault: "kill -9 while an \(container) is finished",
                 text: "no frame is lost; the file plays"
-            ) { try await finish($0) }
-        ]
+            ) { try await finish($0, container) }
+        }
 
     /// The kind of recording.
     private struct Kind: Sendable {
@@ -59,7 +61,9 @@ enum Kills {
         }
 
         /// The permitted loss of audio, in seconds.
-        var soundLimit: Double { ["mp4", "mov"].contains(subject.container) ? 0.6 : Double(limit) / 30 + 0.17 }
+        var soundLimit: Double {
+            ["mp4", "mov"].contains(subject.container) ? 0.6 : Double(limit) / 30 + 0.17
+        }
 
         func allows(_ loss: Loss) -> Bool {
             loss.frames <= limit && (sound == .none || loss.sound <= soundLimit)
@@ -199,8 +203,8 @@ enum Kills {
 // MARK: - The finish
 
 extension Kills {
-    /// Kills within the writes that give a complete mp4 its index.
-    private static func finish(_ options: Options) async throws -> Finding {
+    /// Kills within the writes that give a complete file its index.
+    private static func finish(_ options: Options, _ container: String) async throws -> Finding {
         let lost = try await withTemporaryDirectory { directory in
             var random = SeededGenerator(seed: options.seed)
             // Most of the bytes are in the first of the three writes.
@@ -212,9 +216,9 @@ extension Kills {
             }
             _ = try await WriteLog.command(for: directory.path, in: directory)
             return try await inTurns(moments, width: 4) { index, write, part in
-                let path = directory.file("\(index).mp4")
+                let path = directory.file("\(index).\(container)")
                 var order = VictimOrder(
-                    Camera(frames: 30), as: Subject(container: "mp4"), into: path)
+                    Camera(frames: 30), as: Subject(container: container), into: path)
                 order.waits = true
                 let prefix = try await WriteLog.command(
                     for: path, in: directory, .init(kill: (write, part)))

@@ -178,10 +178,10 @@ final class UnfinishedPicture: Sendable {
 /// The pictures that an encoder has not finished: another one encodes them if it fails.
 private final class UnfinishedPictures: Sendable {
     private struct State {
-        /// Those in the queue in front of the encoder, and those that it has got.
+        /// The pictures in the queue in front of the encoder, and the pictures inside it.
         var queued: [UnfinishedPicture] = []
         var taken: [UnfinishedPicture] = []
-        /// Those that came from another encoder, and did not enter the queue.
+        /// Pictures of a failed encoder that did not enter the queue.
         var refused: [UnfinishedPicture] = []
         var units = 0
         /// The number of units at the last check.

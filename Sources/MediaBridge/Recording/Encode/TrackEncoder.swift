@@ -9,7 +9,7 @@ internal import Synchronization
 /// drops whole pictures, never parts of encoded ones.
 ///
 /// If an encoder of pictures fails, another one takes over: it encodes the pictures whose units have not come, and
-/// those that follow. Callers wait meanwhile.
+/// the ones that follow. Callers wait meanwhile.
 final class TrackEncoder: Sendable {
     private let kind: MediaKind
     private let caps: Caps

@@ -129,7 +129,7 @@ private enum AnimatedFormat {
             let sample = MediaSample(
                 unit.buffer.retained(), caps: unit.caps, runningTime: nil, liveTiming: nil)
             let file = EncodedVideoFrame(sample, rotation: .none).bytes
-            // The picture without the header of its own file: no alpha, so it has one chunk.
+            // Without the header of a file. A picture without alpha has one chunk.
             let head = number(0, 6) + canvas + number(milliseconds, 3) + [2]
             content += chunk("ANMF", head + file.dropFirst(12))
         }

@@ -70,9 +70,9 @@ extension Recordings.File {
     }
 
     private var gain: String? {
-        switch (state, container) {
-        case (.recording, _), (_, .ts): nil
-        case (_, .mp4), (_, .mov): recorded.fragments.map { _ in "one index instead of fragments" }
+        switch (state, container.structure) {
+        case (.recording, _), (_, .transportStream): nil
+        case (_, .movie): recorded.fragments.map { _ in "one index instead of fragments" }
         case (.interrupted, _): "the duration, and the index for seeking"
         default: nil
         }

@@ -227,7 +227,8 @@ extension Recordings.File {
                 of: path, demuxer: container.demuxer,
                 // matroskademux 1.22 doubles the sample rate of AAC.
                 parsers: container.parsers.merging(
-                    container == .mkv ? ["audio/mpeg": "aacparse"] : [:]) { $1 },
+                    container == .mkv ? ["audio/mpeg": "aacparse"] : [:]
+                ) { $1 },
                 fragments: recorded.fragments, buffersOfEach: limit)
         }
         let first = try scan(Self.enough)
@@ -241,16 +242,16 @@ extension Recordings.File {
         }
         let start = starts.compactMap { $0 }.min() ?? 0
         var end = first.duration.map { MediaTime($0).nanoseconds }
-        switch container {
-        case .ogg, .wav: break
+        switch container.structure {
+        case .stream: break
         case .flac: end = nil
-        case .ts: end = end.map { $0 + start }
-        case .mp4, .mov:
+        case .transportStream: end = end.map { $0 + start }
+        case .movie:
             if let fragments = recorded.fragments {
                 end = (try? MovieFinish(path))??.end.advanced(
                     by: Int(fragments.delays.values.max() ?? 0))
             }
-        case .mkv, .webm:
+        case .matroska:
             guard start > 0 || recorded.isFinished == false else { break }
             let last = try MatroskaHeader.lastBlock(of: FileBytes(path))
             if recorded.isFinished == false {
@@ -276,7 +277,7 @@ extension Recordings.File {
 
     /// How far ``began`` may be off, in nanoseconds: for what the container does not store, and for the
     /// end of the sound, which is not that of the pictures.
-    var tolerance: Int64 { container == .mkv || container == .webm ? 100_000_000 : 1_100_000_000 }
+    var tolerance: Int64 { container.structure == .matroska ? 100_000_000 : 1_100_000_000 }
 }
 
 extension Recordings.File.Stream {

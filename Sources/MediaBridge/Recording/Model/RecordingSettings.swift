@@ -38,19 +38,6 @@ public struct VideoEncoding: Sendable {
     }
 }
 
-/// What the pictures of a recording lose. The same name means about the same likeness with every codec; encoders without
-/// a constant quality get half the usual bit rate, the usual one, or twice as much.
-public enum VideoQuality: String, Hashable, Sendable, CaseIterable {
-    /// For previews: the smallest files.
-    case low
-    /// For looking at: differences are seen in a direct comparison.
-    case medium
-    /// For further use; the default of H.264, H.265 and MJPEG.
-    case high
-    /// Nothing but what a conversion for the encoder loses, which the report states. H.264, H.265, VP9 and FFV1.
-    case lossless
-}
-
 /// How a ``Recorder`` encodes audio.
 public struct AudioEncoding: Sendable {
     /// The codec; `nil`: encoded audio is recorded unchanged, and raw audio is encoded with the first of

@@ -9,11 +9,11 @@ enum ContainerDamage {
         -> [String]
     {
         let file = try FileBytes(path)
-        return switch container {
-        case .mkv, .webm: matroska(file)
-        case .ts: transportStream(file)
-        case .mp4, .mov: try movie(file)
-        case .ogg, .flac, .wav: []
+        return switch container.structure {
+        case .matroska: matroska(file)
+        case .transportStream: transportStream(file)
+        case .movie: try movie(file)
+        case .flac, .stream: []
         }
     }
 

@@ -30,20 +30,6 @@ extension RecordingContainer {
             advice: "a name that ends in .\(rawValue)")
     }
 
-    static let endings: [String: RecordingContainer] = [
-        "mkv": .mkv, "mka": .mkv, "webm": .webm, "mp4": .mp4, "m4v": .mp4, "m4a": .mp4,
-        "mov": .mov, "ts": .ts, "mts": .ts, "m2ts": .ts, "ogg": .ogg, "flac": .flac, "wav": .wav,
-    ]
-
-    /// The muxer without fragments, which writes its index at the end.
-    private var finalMuxer: String {
-        switch self {
-        case .mp4: "mp4mux"
-        case .mov: "qtmux"
-        case .mkv, .webm, .ts, .ogg, .flac, .wav: muxer(starts: [:])
-        }
-    }
-
     /// Creates a pipeline that copies these streams of a file into a new one, or the whole file unchanged
     /// if a repair gains nothing: a muxer would drop chapters and subtitles.
     func remux(
@@ -58,7 +44,7 @@ extension RecordingContainer {
         pipeline.element(named: "out")?.set(literally: "location", target)
         guard let muxer = pipeline.element(named: "mux") else { return pipeline }
         if let fragments { pipeline.element(named: "in")?.pad("src")?.overwrite(fragments.patches) }
-        if self == .mkv || self == .webm {
+        if structure == .matroska {
             pipeline.element(named: "d")?.onSourcePad { $0.keepTimestamps() }
             let length = RecordedTracks.end(of: streams) - RecordedTracks.start(of: streams)
             let light = streams.lazy.compactMap { PictureLight($0.caps) }.first
@@ -119,14 +105,6 @@ extension RecordingContainer {
         let kind = stream.isPicture ? "video" : "audio"
         defer { numbers[kind, default: 0] += 1 }
         return "\(kind)_\(numbers[kind, default: 0])"
-    }
-
-    /// The largest accepted change of a unit's time, in nanoseconds: the container's rounding.
-    fileprivate var precision: Int64 {
-        switch self {
-        case .mkv, .webm, .mp4, .mov, .ogg: 1_000_000
-        case .ts, .flac, .wav: 100_000
-        }
     }
 }
 

@@ -88,13 +88,13 @@ private struct FileIndex {
     var bytes: Int { entries * Self.entry + samples * Self.sample }
 
     mutating func add(_ unit: EncodedUnit) {
-        switch container {
+        switch container.structure {
         // These have no index.
-        case .ts, .ogg, .flac, .wav: return
+        case .transportStream, .flac, .stream: return
         // One entry for each seek point: key frames, or all audio units if there is no video.
-        case .mkv, .webm: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
+        case .matroska: if unit.isKey, unit.kind == .video || !hasPictures { entries += 1 }
         // One entry for each fragment of each stream, and for each unit.
-        case .mp4, .mov:
+        case .movie:
             samples += 1
             let isNext = fragments[unit.kind].map { unit.time - $0 >= Self.fragment } ?? true
             guard isNext || (unit.kind == .video && unit.isKey) else { return }

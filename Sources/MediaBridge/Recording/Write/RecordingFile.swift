@@ -98,18 +98,18 @@ final class RecordingFile: Sendable {
         let muxer = output.pipeline.element(named: "mux")
         muxer?.pad("src")?.onBuffer { [outgoing] in outgoing.tally.add() }
         let light = PictureLight(streams[.video]?.caps)
-        switch container {
-        case .mp4, .mov:
+        switch container.structure {
+        case .movie:
             let header = FragmentHeader(
                 starts: starts, orientation: orientation, created: began,
                 hidesFragments: isDurable, light: light)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
             if let video = streams[.video] { container.setTimescale(muxer, for: video.caps) }
-        case .mkv, .webm:
+        case .matroska:
             MatroskaHeader.correct(muxer, created: began, light: light) { [weak self] in
                 self?.duration ?? .zero
             }
-        case .ts, .ogg, .flac, .wav: break
+        case .transportStream, .flac, .stream: break
         }
     }
 
@@ -256,17 +256,17 @@ final class RecordingFile: Sendable {
         let (location, marks) = (claim.location, marks.withLock { $0 })
         guard FileSize.of(location) != nil else { return }
         do throws(PipelineError) {
-            switch container {
-            case .mp4, .mov:
+            switch container.structure {
+            case .movie:
                 guard !isFragmented else { return }
                 try MovieFinish(location, onProgress: onProgress)?
                     .run(marks: marks, timeOfDay: timeOfDay, onProgress: onProgress)
-            case .mkv, .webm:
+            case .matroska:
                 if !marks.isEmpty {
                     try MatroskaChapters.add(marks, to: location, onProgress: onProgress)
                 }
             case .flac: try StreamInformation.addLength(to: location)
-            case .ts, .ogg, .wav: break
+            case .transportStream, .stream: break
             }
         } catch { throw claim.named(error) }
     }

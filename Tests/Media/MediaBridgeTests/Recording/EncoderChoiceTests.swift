@@ -61,6 +61,11 @@ import Testing
                 == "vah264enc h264 30")
     }
 
+    @Test func hardwareGetsPicturesInItsMemory() async throws {
+        try StandInMemory.register("nvav1enc", "av1enc")
+        #expect(try await record(.av1, .element("nvav1enc")) == "nvav1enc av1 30")
+    }
+
     @Test func anEncoderThatDoesNotWorkIsSkipped() async throws {
         #expect(try await record(.h265, .hardware) == "qsvh265enc hevc 30")
     }

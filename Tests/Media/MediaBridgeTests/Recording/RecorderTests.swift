@@ -37,7 +37,8 @@ import Testing
         ("mkv", .mjpeg, .opus), ("mkv", .ffv1, .flac), ("mp4", .h264, .aac), ("mp4", .vp9, .aac),
         ("webm", .vp8, .opus), ("webm", .vp9, .opus), ("ts", .h264, .aac),
         ("mkv", .av1, .opus), ("webm", .av1, .opus), ("mp4", .av1, .aac),
-        ("mkv", .h265, .opus), ("mp4", .h265, .aac), ("ts", .h265, .aac), ("mov", .h264, .aac), ("mov", .h265, .pcm),
+        ("mkv", .h265, .opus), ("mp4", .h265, .aac), ("ts", .h265, .aac), ("mov", .h264, .aac),
+        ("mov", .h265, .pcm),
         ("mov", .mjpeg, .pcm), ("mov", .prores, .aac), ("mkv", .h264, .pcm),
     ])
     func everyCodecOfEveryContainerHoldsPicturesAndSound(
@@ -65,7 +66,9 @@ import Testing
             // ffprobe's name.
             let name = video == .h265 ? "hevc" : video.rawValue
             #expect(probe.video?.codec == name && probe.video?.frames == 25)
-            #expect(probe.audio?.codec.hasPrefix(audio.rawValue) == true && probe.audio?.sampleRate == 48_000)
+            #expect(
+                probe.audio?.codec.hasPrefix(audio.rawValue) == true
+                    && probe.audio?.sampleRate == 48_000)
             let samples = try await MediaProbe.audioSamples(of: path)
             // AAC pads its last block; nothing is missing.
             #expect((48_000...48_000 + 2048).contains(samples))

@@ -97,4 +97,31 @@ import Testing
             try Recorder("/tmp/unused.mkv", configuration: configuration)
         }
     }
+
+    /// Read from the bitstream by ffprobe.
+    @Test(arguments: [VideoCodec.h264, .h265, .vp8, .vp9, .av1])
+    func keyFramesAndOrderAreAsAsked(codec: VideoCodec) async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Recorder.Configuration()
+            configuration.video = VideoEncoding(codec, bitRate: 400_000)
+            configuration.video?.keyFrameInterval = .milliseconds(400)
+            var plan = BridgePlan(
+                capture: "videotestsrc num-buffers=75 pattern=smpte75 ! "
+                    + "video/x-raw,format=I420,width=320,height=240,framerate=25/1",
+                outputs: [])
+            let path = directory.file("out.mkv")
+            plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+            try await Bridge(plan).run().get()
+            let keys = try await MediaProbe.keyPackets(of: path)
+            #expect(keys.count == 75)
+            #expect(keys.indices.filter { keys[$0] } == Array(stride(from: 0, to: 75, by: 10)))
+            let types = try await Tool.check(
+                "ffprobe",
+                [
+                    "-v", "error", "-select_streams", "v:0", "-show_entries", "frame=pict_type",
+                    "-of", "default=nw=1:nk=1", path,
+                ])
+            #expect(!types.contains("B"), "\(types)")
+        }
+    }
 }
