@@ -189,8 +189,10 @@ extension AudioCodec: TabledCodec {
             forms: [
                 .wav: samples("S16LE,U8,S24LE,S32LE,F32LE,F64LE"),
                 .mkv: samples("S16LE,U8,S24LE,S32LE,F32LE,F64LE"),
-                // Larger samples are big-endian in QuickTime.
-                .mov: samples("S16LE,S24BE,S32BE"),
+                // Larger samples are big-endian in QuickTime. qtmux takes more than two channels only without
+                // positions.
+                .mov: samples("S16LE,S24BE,S32BE")
+                    + #"capssetter caps="audio/x-raw,channel-mask=(bitmask)0x0" ! "#,
             ]),
         CodecRow(
             codec: .vorbis, mediaType: "audio/x-vorbis", decoders: ["vorbisdec"],

@@ -26,8 +26,13 @@ struct VideoEncoderSetup {
 
     /// The most frames between two key frames. They are requested by time; this limit is for an encoder that
     /// ignores the requests.
-    fileprivate var longestGroup: Int {
-        Int(min(max(1, 2 * keyFrameInterval.seconds * frameRate), 1e6).rounded(.up))
+    fileprivate var longestGroup: Int { group(2 * keyFrameInterval.seconds) }
+
+    /// The number of frames between two key frames at the stated frame rate, for an encoder that ignores all requests.
+    fileprivate var usualGroup: Int { group(keyFrameInterval.seconds) }
+
+    private func group(_ seconds: Double) -> Int {
+        Int(min(max(1, seconds * frameRate), 1e6).rounded(.up))
     }
 }
 
@@ -122,7 +127,7 @@ struct VideoEncoderElement: EncoderElement {
                 setup.quantizer.map { "end-usage=q min-quantizer=\($0) max-quantizer=\($0)" }
                 ?? "end-usage=vbr \(rate)"
             return "usage-profile=realtime cpu-used=8 lag-in-frames=0 "
-                + "keyframe-max-dist=\(setup.longestGroup) \(control) threads=2 row-mt=true"
+                + "keyframe-max-dist=\(setup.usualGroup) \(control) threads=2 row-mt=true"
         },
         VideoEncoderElement(
             factoryName: "jpegenc", codec: .mjpeg,

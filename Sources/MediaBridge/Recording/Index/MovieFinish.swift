@@ -181,7 +181,7 @@ struct MovieFinish {
     /// - Parameter time: The time of day when the file begins.
     private func timecode(at time: Int64) -> MovieTimecode? {
         guard let trak = pictures, let number = trak.child("tkhd")?.numberAfterTimes,
-            let duration = tracks[number]?.firstDuration,
+            let duration = tracks[number]?.usualDuration,
             let timescale = trak.child("mdia")?.child("mdhd")?.numberAfterTimes
         else { return nil }
         let day: Int64 = 86_400_000_000_000
@@ -272,7 +272,7 @@ struct MovieFinish {
         }
         let span = span(of: header.numberAfterTimes, trak)
         func samples(after description: Box) -> MovieBytes {
-            var bytes = description.whole
+            var bytes = table.frameSize == nil ? description.whole : Self.positioned(description)
             table.write(to: &bytes)
             return bytes
         }
@@ -300,6 +300,25 @@ struct MovieFinish {
                     }
                 default: content += child.whole
                 }
+            }
+        }
+    }
+
+    /// Returns the description of uncompressed sound with the positions of its channels, which are in GStreamer's order.
+    ///
+    /// Source: Core Audio's `AudioChannelLayout`, whose bitmap is that of WAVE files.
+    private static func positioned(_ list: Box) -> MovieBytes {
+        let bitmaps: [Int: UInt32] = [3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3f, 7: 0x13f, 8: 0x63f]
+        guard
+            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
+            ),
+            let bitmap = entry.number(at: 16, width: 2).flatMap({ bitmaps[$0] })
+        else { return list.whole }
+        return MovieBytes(box: list.type) {
+            $0 += Array(list.bytes[list.content.prefix(8)])
+            $0 += MovieBytes(box: entry.type) {
+                $0 += Array(entry.bytes[entry.content])
+                $0 += MovieBytes(box: "chan") { $0 += [UInt32(0), 0x1_0000, bitmap, 0].bytes }
             }
         }
     }

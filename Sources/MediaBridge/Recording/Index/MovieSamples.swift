@@ -16,12 +16,17 @@ final class MovieSamples {
         private(set) var first: UInt32?
         private(set) var last: (count: UInt32, value: UInt32)?
         private(set) var areZero = true
+        /// How often each of the first values occurred.
+        private var counts: [UInt32: UInt32] = [:]
+        /// The most frequent value.
+        var usual: UInt32? { counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key }
         /// The runs before the last one.
         private var done: [UInt8] = []
 
         mutating func append(_ value: UInt32, count: UInt32 = 1) {
             first = first ?? value
             areZero = areZero && value == 0
+            if counts.count < 64 || counts[value] != nil { counts[value, default: 0] += count }
             if let last, last.value == value, last.count <= .max - count {
                 self.last = (last.count + count, value)
             } else {
@@ -50,8 +55,8 @@ final class MovieSamples {
     /// When the first sample is decoded, and how long all last, in the track's units.
     private(set) var start: UInt64 = 0
     private(set) var duration: UInt64 = 0
-    /// How long the first sample lasts.
-    var firstDuration: UInt32? { durations.first }
+    /// How long most samples last.
+    var usualDuration: UInt32? { durations.usual }
     /// How long the last sample was made longer.
     private var stretch: UInt64 = 0
     var isStretched: Bool { stretch > 0 }
@@ -69,7 +74,7 @@ final class MovieSamples {
     }
     /// The size of every sample, in bytes, of uncompressed sound: in fragments a sample is a block, in an index it is
     /// one moment of all channels. `nil` for all other tracks.
-    private let frameSize: UInt32?
+    let frameSize: UInt32?
     private var frames: UInt32 = 0
     private var sizes: [UInt8] = []
     private var keys: [UInt8] = []

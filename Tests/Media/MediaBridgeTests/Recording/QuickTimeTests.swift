@@ -58,6 +58,52 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], ["S16LE", "S24LE"])
+    func everyChannelIsKeptAtItsPlace(channels: Int, samples: String) async throws {
+        try await withTemporaryDirectory { directory in
+            var configuration = Recorder.Configuration()
+            configuration.video = nil
+            configuration.audio = AudioEncoding(.pcm)
+            // Each channel has another constant level.
+            let levels = (1...channels).map { "\(Double($0) / 10)" }.joined(separator: "|")
+            let mask = [0, 4, 3, 7, 0x33, 0x37, 0x3f, 0x13f, 0xc3f][channels]
+            let raw = directory.file("in.raw")
+            try await Tool.check(
+                "ffmpeg",
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "aevalsrc=\(levels):d=0.5:s=48000", "-f",
+                    "s16le", raw,
+                ])
+            let positions =
+                channels > 1
+                ? "capssetter caps=\"audio/x-raw,channel-mask=(bitmask)0x\(String(mask, radix: 16))\" ! "
+                : ""
+            var plan = BridgePlan(
+                capture: "filesrc location=\(raw) ! rawaudioparse num-channels=\(channels) "
+                    + "sample-rate=48000 ! \(positions)audioconvert ! audio/x-raw,format=\(samples) "
+                    + "! appsink name=audio",
+                outputs: [])
+            let path = directory.file("out.mov")
+            plan.recordings = [BridgePlan.Recording(path: path, configuration: configuration)]
+            try await Bridge(plan).run().get()
+            #expect(try await entry("stream=channels", "a:0", path) == "\(channels)")
+            let layout = try await entry("stream=channel_layout", "a:0", path)
+            let expected = [
+                "", "", "", "3.0", "quad", "5.0", "5.1", "6.1(back)", "7.1",
+            ][channels]
+            #expect(expected.isEmpty || layout.hasPrefix(expected.prefix(3)), "\(layout)")
+            let stored = directory.file("out.raw")
+            try await Tool.check("ffmpeg", ["-v", "error", "-i", path, "-f", "s16le", stored])
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: stored)))
+            for channel in 0..<channels {
+                let place = 2 * (channels * 1000 + channel)
+                let level = Int(
+                    Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8))
+                #expect(abs(level - 3277 * (channel + 1)) < 12, "channel \(channel): \(level)")
+            }
+        }
+    }
+
     private func entry(_ name: String, _ stream: String, _ path: String) async throws -> String {
         try await Tool.check(
             "ffprobe",
