@@ -182,9 +182,9 @@ final class PublicationEncoder: Sendable {
             keyFrameInterval: configuration.keyFrameInterval,
             contentHint: configuration.contentHint ?? context.contentHint())
         let (avoided, failure) = state.withLock { ($0.avoided, $0.failure) }
-        (settings.encoder, settings.avoided) = (configuration.encoder, avoided)
-        // One that was chosen is replaced by any other.
-        if failure != nil { settings.encoder = .automatic }
+        // An encoder that was chosen is replaced by any other.
+        settings.encoder = avoided.isEmpty ? configuration.encoder : .automatic
+        settings.avoided = avoided
         do {
             settings.codec = try encodingCodec(
                 configuration.codec, in: carried, from: context.backend.encodableCodecs, of: .video)

@@ -184,6 +184,9 @@ private final class UnfinishedPictures: Sendable {
         /// Pictures of a failed encoder that did not enter the queue.
         var refused: [UnfinishedPicture] = []
         var units = 0
+        /// The latest time of a unit, and whether units came in another order.
+        var latest: MediaTime?
+        var isReordered = false
         /// The number of units at the last check.
         var checked = 0
         /// Whether the receiver has a unit, and may block.
@@ -245,9 +248,11 @@ private final class UnfinishedPictures: Sendable {
             guard !state.isOver else { return false }
             state.units += 1
             state.isDelivering = true
-            if let place = state.taken.firstIndex(where: { $0.time.isNear(time, Self.rounding) }) {
-                state.taken.remove(at: place)
-            }
+            if let latest = state.latest, time < latest { state.isReordered = true }
+            state.latest = state.latest.map { max($0, time) } ?? time
+            let place = state.taken.firstIndex { $0.time.isNear(time, Self.rounding) }
+            // An encoder may round more; then the oldest picture is meant.
+            if !state.taken.isEmpty { state.taken.remove(at: place ?? 0) }
             return true
         }
     }
@@ -263,14 +268,16 @@ private final class UnfinishedPictures: Sendable {
         }
     }
 
-    /// Returns all unfinished pictures in the order of their times.
+    /// Returns all unfinished pictures in the order of their times, without those that the encoder left out.
     ///
     /// - Parameter count: The number of pictures in the queue.
     func takeAll(waiting count: Int) -> [UnfinishedPicture] {
         state.withLock { state in
             state.isOver = true
             defer { (state.taken, state.queued, state.refused) = ([], [], []) }
-            return state.taken + state.queued.suffix(count) + state.refused
+            let latest = state.isReordered ? nil : state.latest
+            let inside = state.taken.filter { picture in latest.map { picture.time > $0 } ?? true }
+            return inside + state.queued.suffix(count) + state.refused
         }
     }
 }

@@ -85,6 +85,6 @@ import Testing
         }
         #expect(guardian.pending == 0)
         // The index of an mp4 has an entry for each unit.
-        #expect(most <= (container == .mp4 ? 8_000 : 2_000))
+        #expect(most <= (container.isMovie ? 8_000 : 2_000))
     }
 }

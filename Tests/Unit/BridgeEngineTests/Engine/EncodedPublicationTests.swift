@@ -86,6 +86,9 @@ struct EncodedPublicationTests {
         let (ben, ears) = try await listen()
         backend.encoders.name("chip", "software")
         let (engine, source) = try await send()
+        var configuration = VideoEncoderConfiguration()
+        configuration.encoder = .element("chip")
+        try await engine.setVideoEncoderConfiguration(configuration)
         let events = engine.events
         try source.deliver(0)
         await ears.hears(.unit(1, .main, "anna"))
@@ -97,6 +100,17 @@ struct EncodedPublicationTests {
         #expect(warning?.hasPrefix("software encodes from here on") == true, "\(warning ?? "")")
         await ears.hears { $0.units("anna").count >= 2 }
         #expect(backend.encoders.settings.map(\.avoided) == [[], ["chip"]])
+        #expect(backend.encoders.settings.map(\.encoder) == [.element("chip"), .automatic])
+        // A later change of the plan finds the same encoder.
+        var demand = VideoLimit()
+        demand.frameRate = 5
+        ben.membership.setDemand(demand, .main, of: "anna")
+        await events.first { event in
+            if case .publicationLimited = event { true } else { nil }
+        }
+        try source.deliver(2000)
+        await ears.hears { $0.units("anna").count >= 3 }
+        #expect(backend.encoders.settings.last?.encoder == .automatic)
         await engine.shutDown()
         await ben.leave()
     }
