@@ -72,23 +72,28 @@ import Testing
     /// Checks that every frame is in the files, and that one message says what happened.
     private func check(
         _ outcome: Outcome, frames: Int, _ encoder: StandInEncoder, by other: String,
-        atMost most: Int = 1
+        isLive: Bool = false, atMost most: Int = 1
     ) {
-        #expect(outcome.times.map(\.count).reduce(0, +) == frames, "\(outcome)")
-        #expect(outcome.report.video?.balance.delivered == frames)
-        for times in outcome.times {
+        let track = outcome.report.video
+        let written = outcome.times.map(\.count).reduce(0, +)
+        #expect(written == track?.balance.delivered && outcome.report.failure == nil)
+        // A busy machine evicts frames of a live capture; the encoder may then end before it fails.
+        let lost = frames - written
+        #expect(lost == 0 || isLive, "\(outcome)")
+        #expect(track.map { $0.offered == $0.written + $0.dropped.total } == true, "\(outcome)")
+        for times in outcome.times where lost == 0 {
             for (earlier, later) in zip(times, times.dropFirst()) {
                 #expect(abs(later - earlier - 1.0 / 30) < 0.002, "\(times)")
             }
         }
+        if lost > 0, outcome.warnings.isEmpty { return }
         #expect((1...most).contains(outcome.warnings.count))
         let text = outcome.warnings.first?.message ?? ""
         #expect(
             text.contains("the encoder \(encoder.name) failed")
                 && text.contains("\(other) encodes"),
             "\(text)")
-        #expect(outcome.report.video?.encoder == other)
-        #expect(outcome.report.failure == nil)
+        #expect(track?.encoder == other)
     }
 
     @Test(arguments: [1, 2, 30, 89], ["mkv", "mp4", "ts"])
@@ -121,6 +126,7 @@ import Testing
                     + "live \(isLive), format changes \(changesFormat): \(outcome.newFiles)")
             check(
                 outcome, frames: frames, encoder, by: ending == "webm" ? "vp9enc" : "x264enc",
+                isLive: isLive,
                 // The encoder of the second format may begin before that of the first has failed.
                 atMost: changesFormat ? 2 : 1)
         }
