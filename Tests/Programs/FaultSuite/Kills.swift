@@ -15,7 +15,7 @@ enum Kills {
         + ["mp4", "mov"].map { container in
             Promise(
                 name: "kill-\(container)-finish",
-                fault: "kill -9 while an \(container) is finished",
+                fault: "kill -9 while the \(container) is finished",
                 text: "no frame is lost; the file plays"
             ) { try await finish($0, container) }
         }
