@@ -33,9 +33,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 
     /// Returns one line for each file of a recording, with its encoders.
     private func lines(_ recording: RecorderReport) -> [String] {
-        let both = [recording.video, recording.audio].compactMap { $0 }
-        let written = both.filter { $0.written > 0 }
-        let tracks = written.isEmpty ? both : written
+        let written = recording.tracks.filter { $0.written > 0 }
+        let tracks = written.isEmpty ? recording.tracks : written
         let how = tracks.map {
             $0.encoder == "copy"
                 ? "\($0.codec) copied"
@@ -164,8 +163,9 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             timestampsMissing = missing > 0 ? missing : nil
             self.replays = replays?.map { ReportedFile($0) }
             encoders = recordings.first.map { recording in
-                ["video": recording.video, "audio": recording.audio]
-                    .compactMapValues { $0 }.filter { $0.value.written > 0 }.mapValues(\.encoder)
+                Dictionary(
+                    uniqueKeysWithValues: recording.tracks.filter { $0.written > 0 }
+                        .map { ($0.stream, $0.encoder) })
             }
             converted = recordings.first?.video?.converted
             convertedAudio = recordings.first?.audio?.converted

@@ -24,6 +24,12 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
         MovieBoxes(bytes, content).first { $0.type == type }
     }
 
+    /// The first entry of a list of sample descriptions (`stsd`), which states their number first.
+    package var firstEntry: MovieBox? {
+        var entries = MovieBoxes(bytes, content.dropFirst(8))
+        return entries.next()
+    }
+
     /// The number in a header box that follows the creation and modification times, which are
     /// longer in version 1: the timescale of `mvhd` and `mdhd` in units per second, the track
     /// number of `tkhd`.

@@ -20,6 +20,17 @@ package final class Tags: @unchecked Sendable {
             .flatMap { make($0) }
     }
 
+    /// Creates the title of a stream.
+    package static func title(_ title: String) -> Tags? {
+        let list = gst_tag_list_new_empty()
+        var value = GValue()
+        g_value_init(&value, gst_tag_get_type(GST_TAG_TITLE))
+        g_value_set_string(&value, title)
+        gst_tag_list_add_value(list, GST_TAG_MERGE_REPLACE, GST_TAG_TITLE, &value)
+        g_value_unset(&value)
+        return list.flatMap { make($0) }
+    }
+
     deinit { gst_event_unref(event) }
 
     private var list: UnsafeMutablePointer<GstTagList>? {

@@ -53,7 +53,9 @@ package final class StreamReader: Sendable {
     ) throws(PipelineError) {
         var text = "\(FragmentReading.source("file", fragments)) ! \(demuxer) name=streams"
         for (index, stream) in streams.enumerated() {
-            text += " streams.\(stream.pad) ! \(stream.elements)appsink name=units-\(index)"
+            let elements = stream.elements.replacing(
+                "name=\(Pad.adtsWriter) ", with: "name=\(Pad.adtsWriter)-\(index) ")
+            text += " streams.\(stream.pad) ! \(elements)appsink name=units-\(index)"
         }
         let pipeline = try Pipeline(parsing: text)
         pipeline.element(named: "file")?.set(literally: "location", path)
@@ -61,7 +63,10 @@ package final class StreamReader: Sendable {
             pipeline.element(named: "file")?.pad("src")?.overwrite(fragments.patches)
             pipeline.element(named: "streams")?.onSourcePad { $0.correct(fragments) }
         }
-        pipeline.element(named: Pad.adtsWriter)?.pad("sink")?.describeAACChannels()
+        for index in streams.indices {
+            pipeline.element(named: "\(Pad.adtsWriter)-\(index)")?.pad("sink")?
+                .describeAACChannels()
+        }
         let appSinks = pipeline.appSinks
         sinks = streams.indices.compactMap { appSinks["units-\($0)"] }
         self.pipeline = pipeline

@@ -101,7 +101,7 @@ final class Detection: Sendable {
         for recorder in recorders {
             recorder.note(
                 name, isPresent: finding.isPresent, begins: begins, at: time, live,
-                of: detector.kind)
+                of: RecordedStream(detector.kind))
         }
         if let news { notify(news) }
     }

@@ -40,13 +40,15 @@ package protocol BridgeDestination: AnyObject, Sendable {
 struct BridgeDestinationOutput: Sendable {
     let name: String
     let destination: any BridgeDestination
+    /// A destination takes one audio track.
     private let streams: [String: MediaKind]
 
     /// - Parameter names: The names of the captures' streams.
     init(_ named: BridgePlan.Destination, streams names: [String]) {
         name = named.name
         destination = named.destination
-        streams = MediaKind.ofStreams(names)
+        streams = RecordedStream.taken(from: names).filter { $0.value.number == 0 }.mapValues(
+            \.kind)
     }
 
     var kinds: Set<MediaKind> { Set(streams.values) }
@@ -84,20 +86,6 @@ struct BridgeDestinationOutput: Sendable {
         }
 
         func streamEnded(_ end: StreamEnd) {}
-    }
-}
-
-extension MediaKind {
-    /// Returns which of the captures' streams are taken, and as what: `audio` as sound; as pictures
-    /// `video` or, without it, the first stream that is not `audio`.
-    static func ofStreams(_ names: [String]) -> [String: MediaKind] {
-        var kinds: [String: MediaKind] = [:]
-        let pictures =
-            names.contains(BridgedText.defaultBranch)
-            ? BridgedText.defaultBranch : names.first { $0 != BridgedText.audioBranch }
-        if let pictures { kinds[pictures] = .video }
-        if names.contains(BridgedText.audioBranch) { kinds[BridgedText.audioBranch] = .audio }
-        return kinds
     }
 }
 

@@ -184,10 +184,10 @@ extension BridgePlan {
                 .duplicateName, message: "two detectors are named \"\(twice)\"",
                 advice: "give each detector a different name")
         }
-        let kinds = MediaKind.ofStreams(names)
+        let streams = RecordedStream.taken(from: names)
         var found: [String: [StreamDetector]] = [:]
         for detector in detectors {
-            let usual = kinds.first { $0.value == detector.kind }?.key
+            let usual = streams.first { $0.value == RecordedStream(detector.kind) }?.key
             guard let name = detector.stream ?? usual, names.contains(name) else {
                 let missing = detector.stream ?? detector.kind.rawValue
                 throw PipelineError(

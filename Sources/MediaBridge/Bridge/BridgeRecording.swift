@@ -18,8 +18,8 @@ struct BridgeRecording: Sendable {
     let name: String
     let recorder: Recorder
     let startsWithBridge: Bool
-    /// Maps the name of a stream to its kind in the recording.
-    private let streams: [String: MediaKind]
+    /// Maps the name of a capture's stream to the recording's.
+    private let streams: [String: RecordedStream]
 
     /// - Parameters:
     ///   - names: Names of the captures' streams.
@@ -45,20 +45,20 @@ struct BridgeRecording: Sendable {
         {
             configuration.video = nil
         }
-        if !names.contains(BridgedText.defaultBranch),
-            names.count(where: { $0 != BridgedText.audioBranch }) > 1
-        {
+        let all = RecordedStream.taken(from: names)
+        if !names.contains(RecordedStream.video.name), names.count > all.count {
             throw PipelineError(
                 .wrongEnds,
                 message:
-                    "the recording \"\(recording.path)\" holds one video and one audio stream, but "
-                    + "the captures have \(names.joined(separator: ", "))",
+                    "the recording \"\(recording.path)\" holds one video stream and audio streams named "
+                    + "audio, audio2 …, but the captures have \(names.joined(separator: ", "))",
                 advice: "name the appsinks: appsink name=video, appsink name=audio")
         }
-        let streams = MediaKind.ofStreams(names).filter {
+        let streams = all.filter {
             $0.value == .video ? configuration.video != nil : configuration.audio != nil
         }
-        for kind in MediaKind.allCases where !streams.values.contains(kind) {
+        configuration.audioTracks = max(1, streams.values.count { $0.kind == .audio })
+        for kind in MediaKind.allCases where !streams.values.contains(RecordedStream(kind)) {
             let requested =
                 kind == .video ? configuration.video?.requested : configuration.audio?.requested
             // A codec is named although there is no such stream.
@@ -87,55 +87,56 @@ struct BridgeRecording: Sendable {
 
     /// Returns what receives a stream; `nil` if the recording does not take it.
     func receiver(of stream: String) -> (any MediaReceiver)? {
-        streams[stream].map { Receiver(recorder: recorder, kind: $0) }
+        streams[stream].map { Receiver(recorder: recorder, stream: $0) }
     }
 
     var counts: BridgeReport.Counts {
         let report = recorder.report
-        let track = report.video ?? report.audio
+        let track = report.tracks.first
         return BridgeReport.Counts(
             frames: track?.written ?? 0, dropped: track?.losses ?? DropCounts(),
-            balance: [report.video, report.audio].compactMap { $0?.balance }
-                .reduce(FrameBalance(), +), bytes: report.bytes)
+            balance: report.tracks.map(\.balance).reduce(FrameBalance(), +), bytes: report.bytes)
     }
 
     private final class Receiver: MediaReceiver {
         private let recorder: Recorder
-        private let kind: MediaKind
+        private let stream: RecordedStream
 
-        init(recorder: Recorder, kind: MediaKind) {
+        init(recorder: Recorder, stream: RecordedStream) {
             self.recorder = recorder
-            self.kind = kind
+            self.stream = stream
         }
 
         /// The formats that every player decodes. A higher bit depth is kept only if the capture
         /// has no other format.
         var preferredCaps: Caps? {
-            guard kind == .video, let video = recorder.configuration.video, !video.isCopy,
+            guard stream == .video, let video = recorder.configuration.video, !video.isCopy,
                 video.codec != .ffv1
             else { return nil }
             return AppSink.commonFormats
         }
 
         func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
-            if kind == .video { return recorder.consume(frame) }
+            if stream == .video { return recorder.consume(frame) }
             if let caps = try? Caps("video/x-raw") {
-                recorder.fail(PipelineError.notRaw(caps, kind))
+                recorder.fail(PipelineError.notRaw(caps, stream))
             }
             return .badFormat
         }
 
         func receive(_ sample: MediaSample) -> FrameDisposition {
-            if kind == .audio, let frame = sample.audioFrame { return recorder.consume(frame) }
+            if stream.kind == .audio, let frame = sample.audioFrame {
+                return recorder.consume(frame, of: stream)
+            }
             // The caps contain it, too.
             if sample.isHeader { return .accepted }
-            return recorder.consume(sample, of: kind)
+            return recorder.consume(sample, of: stream)
         }
 
-        func receive(_ tags: Tags) { recorder.note(tags, of: kind) }
+        func receive(_ tags: Tags) { recorder.note(tags, of: stream) }
 
-        func streamWasInterrupted() { recorder.expectKeyUnit(of: kind) }
+        func streamWasInterrupted() { recorder.expectKeyUnit(of: stream) }
 
-        func streamEnded(_ end: StreamEnd) { recorder.end(kind) }
+        func streamEnded(_ end: StreamEnd) { recorder.end(stream) }
     }
 }

@@ -49,7 +49,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     /// follows.
     ///
     /// - Parameter starts: The start time of each stream.
-    func muxer(starts: [MediaKind: MediaTime]) -> String {
+    func muxer(starts: [RecordedStream: MediaTime]) -> String {
         switch self {
         case .mkv: "matroskamux"
         // Not `first-moov-then-finalise`, which would complete the file as ``MovieFinish`` does: until
@@ -106,13 +106,16 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
 
     /// Makes the audio carry the program clock reference (PCR) if it begins long before the video,
     /// which carries it otherwise: tsdemux 1.22 discards data from long before the first reference.
-    private static func clockReference(_ starts: [MediaKind: MediaTime]) -> String {
-        guard let video = starts[.video], let audio = starts[.audio],
-            video - audio > MediaTime(nanoseconds: 1_000_000_000)
+    private static func clockReference(_ starts: [RecordedStream: MediaTime]) -> String {
+        guard let video = starts[.video], let first = starts.min(by: { $0.value < $1.value }),
+            video - first.value > MediaTime(nanoseconds: 1_000_000_000)
         else { return "" }
-        let pads = MediaKind.allCases.map { Self.ts.pad(for: $0) + "=1," }.joined()
-        return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: .audio))"
+        let pads = starts.keys.map { Self.ts.pad(for: $0) + "=1," }.joined()
+        return " prog-map=program_map,\(pads)PCR_1=\(Self.ts.pad(for: first.key))"
     }
+
+    /// Whether the container holds several streams.
+    var takesSeveralStreams: Bool { self != .flac && self != .wav }
 
     /// The smallest width and height of pictures that the muxer takes, in pixels.
     var leastSide: Int {
@@ -123,14 +126,12 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
     }
 
     /// The name of the muxer's pad for a stream.
-    func pad(for kind: MediaKind) -> String {
-        switch (self, kind) {
-        case (.ts, .video): "sink_65"
-        case (.ts, .audio): "sink_66"
-        case (.flac, _), (.wav, _): "sink"
-        case (.ogg, _): "audio_%u"
-        case (_, .video): "video_0"
-        case (_, .audio): "audio_0"
+    func pad(for stream: RecordedStream) -> String {
+        switch self {
+        case .ts: "sink_\((stream == .video ? 65 : 66) + stream.number)"
+        case .flac, .wav: "sink"
+        case .ogg: "audio_%u"
+        case .mkv, .mp4, .mov, .webm: "\(stream.kind.rawValue)_\(stream.number)"
         }
     }
 

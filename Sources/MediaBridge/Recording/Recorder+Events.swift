@@ -5,15 +5,15 @@ extension Recorder {
     ///   - begins: Whether an event begins there: it becomes a chapter of its file.
     ///   - time: The running time of the stream.
     ///   - live: The timing of a live stream.
-    ///   - kind: The kind of the stream.
+    ///   - stream: The stream.
     func note(
         _ detector: String, isPresent: Bool, begins: Bool, at time: MediaTime,
-        _ live: LiveTiming?, of kind: MediaKind
+        _ live: LiveTiming?, of stream: RecordedStream
     ) {
         guard configuration.events?.detectors.contains(detector) == true,
-            let position = timeline.position(of: time, live, of: kind)
+            let position = timeline.position(of: time, live, of: stream)
         else { return }
-        let place = position + (tracks[kind]?.shift ?? .zero)
+        let place = position + (tracks[stream]?.shift ?? .zero)
         inbox.put(.state(detector, isPresent: isPresent, begins: begins, at: place))
     }
 

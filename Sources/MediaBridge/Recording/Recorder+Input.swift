@@ -4,32 +4,37 @@ extension Recorder {
     @discardableResult
     public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
         guard let pictures else { return .notEnabled }
-        return pictures.consume(frame) { sound?.reach($0) }
+        return pictures.consume(frame) { reach($0, with: .video) }
     }
 
-    /// Records an audio frame. Blocks while the encoder is slow, unless the oldest frame is
+    /// Records an audio frame in the first audio track. Blocks while the encoder is slow, unless the oldest frame is
     /// evicted. Gaps of up to 10 s are filled with silence, overlaps are cut off. Thread: any.
     @discardableResult
     public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        guard let sound else { return .notEnabled }
-        return sound.consume(frame) { pictures?.reach($0) }
+        consume(frame, of: .audio)
+    }
+
+    func consume(_ frame: consuming AudioFrame, of stream: RecordedStream) -> FrameDisposition {
+        guard let sound = sounds[stream] else { return .notEnabled }
+        return sound.consume(frame) { reach($0, with: stream) }
+    }
+
+    /// Replaces what the other live streams lack when a stream has reached a time.
+    private func reach(_ time: MediaTime, with stream: RecordedStream) {
+        if stream != .video { pictures?.reach(time) }
+        for (other, sound) in sounds where other != stream { sound.reach(time) }
     }
 
     /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
     /// live stream are dropped. Thread: any.
-    func consume(_ unit: MediaSample, of kind: MediaKind) -> FrameDisposition {
-        guard let track = tracks[kind] else { return .notEnabled }
-        return track.record(unit) { placed in
-            switch kind {
-            case .video: sound?.reach(placed)
-            case .audio: pictures?.reach(placed)
-            }
-        }
+    func consume(_ unit: MediaSample, of stream: RecordedStream) -> FrameDisposition {
+        guard let track = tracks[stream] else { return .notEnabled }
+        return track.record(unit) { reach($0, with: stream) }
     }
 
     /// Drops the units of encoded pictures up to the next key unit, because they reference units
     /// that never came. Thread: any.
-    func expectKeyUnit(of kind: MediaKind) { tracks[kind]?.expectKeyUnit() }
+    func expectKeyUnit(of stream: RecordedStream) { tracks[stream]?.expectKeyUnit() }
 
     /// Records a video frame. Suspends, without blocking a thread, while the encoder is slow.
     ///
@@ -42,7 +47,7 @@ extension Recorder {
         try check(written: consume(frame), .video, "\(frame)")
     }
 
-    /// Records an audio frame as ``write(_:)-(VideoFrame)`` records a picture.
+    /// Records an audio frame in the first audio track, as ``write(_:)-(VideoFrame)`` records a picture.
     public func write(_ frame: AudioFrame) async throws {
         let disposition = await writes.value { [self] in consume(frame) }
         try check(written: disposition, .audio, "\(frame)")
@@ -52,17 +57,24 @@ extension Recorder {
     /// ends, and with its last stream the recording. If the source fails, the files are completed.
     public var videoInput: any VideoFrameConsumer { RecordingInput(self, .video) }
 
-    /// The consumer for an audio source; behaves as ``videoInput``.
+    /// The consumer for an audio source; behaves as ``videoInput``. The first of ``audioInputs``.
     public var audioInput: any AudioFrameConsumer { RecordingInput(self, .audio) }
+
+    /// The consumers for the audio sources, one for each of ``Configuration/audioTracks``; each behaves as
+    /// ``videoInput``.
+    public var audioInputs: [any AudioFrameConsumer] {
+        course.streams.filter { $0.kind == .audio }.map { RecordingInput(self, $0) }
+    }
 
     /// Does the same as ``check(_:_:)``, and refuses every frame before the first start.
     private func check(
-        written disposition: FrameDisposition, _ kind: MediaKind, _ frame: @autoclosure () -> String
+        written disposition: FrameDisposition, _ stream: RecordedStream,
+        _ frame: @autoclosure () -> String
     ) throws {
         guard disposition == .notStarted, !wasStarted.load(ordering: .relaxed) else {
             return try check(disposition, frame())
         }
-        tracks[kind]?.countUnstarted()
+        tracks[stream]?.countUnstarted()
         throw PipelineError(
             .invalidState, message: "this recorder was not started, and drops every frame",
             advice: "call start() before write(_:)")
@@ -125,22 +137,22 @@ extension Recorder {
         try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
-    private func take(_ sample: MediaSample?, of kind: MediaKind) -> FrameDisposition {
-        if let sample { return consume(sample, of: kind) }
-        return tracks[kind]?.refuseUnreadable() ?? .notEnabled
+    private func take(_ sample: MediaSample?, of stream: RecordedStream) -> FrameDisposition {
+        if let sample { return consume(sample, of: stream) }
+        return tracks[stream]?.refuseUnreadable() ?? .notEnabled
     }
 
     private func write(
-        _ kind: MediaKind, _ what: String, _ make: () throws -> MediaSample
+        _ stream: RecordedStream, _ what: String, _ make: () throws -> MediaSample
     ) async throws {
-        guard let track = tracks[kind] else { return try check(.notEnabled, what) }
+        guard let track = tracks[stream] else { return try check(.notEnabled, what) }
         let sample: MediaSample
         do { sample = try make() } catch {
             _ = track.refuseUnreadable()
             throw error
         }
         try await track.untilRoom()
-        try check(written: consume(sample, of: kind), kind, what)
+        try check(written: consume(sample, of: stream), stream, what)
     }
 }
 
@@ -148,11 +160,11 @@ extension Recorder {
 
 extension Recorder {
     /// Writes the tags of a stream (title, artist, cover …) into the current file and all later files.
-    func note(_ tags: Tags, of kind: MediaKind) {
+    func note(_ tags: Tags, of stream: RecordedStream) {
         // Drops tags of the source's encoding. Pictures that are encoded here are upright, so only files of
         // copied pictures use the orientation.
-        guard tracks[kind] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
-        inbox.put(.tags(kind, kept))
+        guard tracks[stream] != nil, let kept = tags.removing(Self.tagsOfEncoding) else { return }
+        inbox.put(.tags(stream, kept))
     }
 
     /// Notes the rotation that copied pictures need.
@@ -176,17 +188,19 @@ extension Recorder {
 /// Passes one stream of a source to a recorder.
 private final class RecordingInput: VideoFrameConsumer, AudioFrameConsumer {
     private let recorder: Recorder
-    private let kind: MediaKind
+    private let stream: RecordedStream
 
-    init(_ recorder: Recorder, _ kind: MediaKind) {
+    init(_ recorder: Recorder, _ stream: RecordedStream) {
         self.recorder = recorder
-        self.kind = kind
+        self.stream = stream
     }
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { recorder.consume(frame) }
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { recorder.consume(unit) }
-    func consume(_ frame: consuming AudioFrame) -> FrameDisposition { recorder.consume(frame) }
-    func sourceDidEnd() { recorder.end(kind) }
+    func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
+        recorder.consume(frame, of: stream)
+    }
+    func sourceDidEnd() { recorder.end(stream) }
     func sourceDidFail(_ error: any Error) { recorder.fail(error) }
 }
 

@@ -64,7 +64,7 @@ extension Recorder {
             names: RecordingNames(path, isNumbered: false), container: writer.container,
             limits: limits, timeline: timeline, queue: SerialQueue(label: "mediabridge.replay"),
             clock: clock, progress: RecordingProgress(), notify: { _ in })
-        let replay = RecordingCourse(course.kinds, replayWriter)
+        let replay = RecordingCourse(course.streams, replayWriter)
         replayWriter.queue.async { replay.write(content) }
         return try await replayWriter.files()
     }
@@ -76,7 +76,7 @@ extension RecordingCourse {
     /// What is kept for replays.
     struct Replay: Sendable {
         var units: [Interleaver.Released]
-        var tags: [MediaKind: Tags]
+        var tags: [RecordedStream: Tags]
     }
 
     /// Returns the last units that are kept; `nil` if the writer's queue does not answer in time. Thread: any.
@@ -92,14 +92,14 @@ extension RecordingCourse {
         var items: [RecordingInbox.Item] = [.start(at: nil)]
         items += content.tags.map { .tags($0, $1) }
         var ends: [RecordingInbox.Item] = []
-        for kind in kinds {
+        for stream in streams {
             var generations: [Int] = []
             for unit in units
-            where unit.unit.kind == kind && !generations.contains(unit.generation) {
+            where unit.unit.stream == stream && !generations.contains(unit.generation) {
                 generations.append(unit.generation)
             }
-            items += generations.map { .began(kind, generation: $0) }
-            ends += generations.map { .ended(kind, generation: $0, nil) } + [.trackEnded(kind)]
+            items += generations.map { .began(stream, generation: $0) }
+            ends += generations.map { .ended(stream, generation: $0, nil) } + [.trackEnded(stream)]
         }
         items += units.map { .unit($0.unit, generation: $0.generation) }
         handle(items + ends)

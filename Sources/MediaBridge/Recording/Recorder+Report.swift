@@ -40,7 +40,7 @@ extension Recorder {
             files.append(current.report(state.failure))
         }
         return RecorderReport(
-            files: files, video: track(.video, state, isOver), audio: track(.audio, state, isOver),
+            files: files, tracks: course.streams.compactMap { track($0, state, isOver) },
             duration: files.map(\.duration).reduce(state.removedDuration, +),
             bytes: files.map(\.bytes).reduce(state.removedBytes, +),
             removedFiles: state.removedFiles, missingLogLines: state.missingLines,
@@ -49,24 +49,25 @@ extension Recorder {
     }
 
     private func track(
-        _ kind: MediaKind, _ state: RecordingProgress.State, _ isOver: Bool
+        _ stream: RecordedStream, _ state: RecordingProgress.State, _ isOver: Bool
     ) -> RecorderReport.Track? {
-        guard let track = tracks[kind] else { return nil }
+        guard let track = tracks[stream] else { return nil }
         let described = track.described
-        let written = state.written[kind, default: 0] + (state.current?.written(kind) ?? 0)
+        let written = state.written[stream, default: 0] + (state.current?.written(stream) ?? 0)
         // Read before `offered`, so that no frame is counted as dropped and not as offered.
         var drops = track.drops
-        var unitDrops = state.drops[kind, default: DropCounts()]
-        unitDrops[.unwritten] += inbox.lost(kind)
+        var unitDrops = state.drops[stream, default: DropCounts()]
+        unitDrops[.unwritten] += inbox.lost(stream)
         var result = RecorderReport.Track(
-            codec: described.codec, encoder: described.element, converted: track.converted,
+            stream: stream.name, codec: described.codec, encoder: described.element,
+            converted: track.converted,
             offered: track.offered,
             written: written,
             dropped: drops, droppedUnits: unitDrops, repeated: 0, corrections: nil)
-        switch kind {
+        switch stream.kind {
         case .audio:
-            result.repeated = sound?.inserted ?? 0
-            result.corrections = sound?.counts ?? AudioContinuity.Counts()
+            result.repeated = sounds[stream]?.inserted ?? 0
+            result.corrections = sounds[stream]?.counts ?? AudioContinuity.Counts()
         case .video:
             result.repeated = pictures?.repeated ?? 0
             drops = drops + unitDrops

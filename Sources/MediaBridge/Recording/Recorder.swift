@@ -26,7 +26,7 @@ public final class Recorder: Sendable {
     /// The file's path, or the pattern for the names of several files.
     public let path: String
     let configuration: Configuration
-    let tracks: [MediaKind: RecordingTrack]
+    let tracks: [RecordedStream: RecordingTrack]
     let timeline: RecordingTimeline
     /// Measures how long streams wait for each other, and how long nothing is written.
     let clock: any Timeline
@@ -38,7 +38,7 @@ public final class Recorder: Sendable {
     let progressState: RecordingProgress
     let listeners: RecorderListeners
     let pictures: RecordedPictures?
-    let sound: RecordedSound?
+    let sounds: [RecordedStream: RecordedSound]
     let watch: RecordingWatch
     /// Audio writers wait for the encoder on this queue.
     let writes = SerialQueue(label: "mediabridge.recorder.sound")
@@ -87,7 +87,7 @@ public final class Recorder: Sendable {
             configuration.video = nil
             configuration.audio = configuration.audio ?? AudioEncoding()
         }
-        var recipes: [MediaKind: RecordingRecipe] = [:]
+        var recipes: [RecordedStream: RecordingRecipe] = [:]
         if var video = configuration.video {
             // A segment begins with a key frame.
             if let length = configuration.segments?.length {
@@ -96,27 +96,37 @@ public final class Recorder: Sendable {
             recipes[.video] = try RecordingRecipe(video, in: container)
         }
         if let audio = configuration.audio {
-            recipes[.audio] = try RecordingRecipe(audio, in: container)
+            let recipe = try RecordingRecipe(audio, in: container)
+            for number in 0..<configuration.audioTracks {
+                recipes[RecordedStream(.audio, number: number)] = recipe
+            }
         }
-        let kinds = MediaKind.allCases.filter { recipes[$0] != nil }
-        guard let leader = kinds.first else {
+        let streams = recipes.keys.sorted()
+        guard let leader = streams.first else {
             throw PipelineError(
                 .badValue, message: "a recording without video and audio",
                 advice: "set Configuration.video or Configuration.audio")
+        }
+        guard streams.count == 1 || container.takesSeveralStreams else {
+            throw PipelineError(
+                .badValue,
+                message: ".\(container.rawValue) holds one stream, not "
+                    + streams.map(\.name).joined(separator: ", "),
+                advice: "a name that ends in .mkv")
         }
         let names = RecordingNames(
             path, isNumbered: configuration.segments != nil,
             dates: configuration.dates == .none ? nil : wallClock)
         try names.check(length: configuration.segments?.length, at: wallClock.now())
         try Self.check(names, configuration)
-        for (kind, recipe) in recipes { try recipe.load(kind) }
+        for (stream, recipe) in recipes { try recipe.load(stream) }
         try container.load()
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
         let listeners = RecorderListeners()
         let inbox = RecordingInbox(queue: queue, clock: clock)
         let timeline = RecordingTimeline(leader: leader, wallClock: wallClock)
-        let tracks = recipes.reduce(into: [MediaKind: RecordingTrack]()) {
+        let tracks = recipes.reduce(into: [RecordedStream: RecordingTrack]()) {
             $0[$1.key] = RecordingTrack(
                 $1.key, recipe: $1.value, timeline: timeline, segments: configuration.segments,
                 whenFull: configuration.whenFull, inbox: inbox)
@@ -134,19 +144,19 @@ public final class Recorder: Sendable {
             timeline: timeline, queue: queue, clock: clock, progress: progress,
             notify: { listeners.notify($0) })
         if let path = configuration.frameLog {
-            writer.frameLog = try FrameLog(path, timeline: timeline) { kind in
-                var dropped = progress.update { $0.drops[kind, default: DropCounts()] }
-                dropped[.unwritten] += inbox.lost(kind)
-                return dropped + (tracks[kind]?.drops ?? DropCounts())
+            writer.frameLog = try FrameLog(path, timeline: timeline) { stream in
+                var dropped = progress.update { $0.drops[stream, default: DropCounts()] }
+                dropped[.unwritten] += inbox.lost(stream)
+                return dropped + (tracks[stream]?.drops ?? DropCounts())
             }
         }
-        let course = RecordingCourse(kinds, writer)
+        let course = RecordingCourse(streams, writer)
         inbox.onItems { [inbox] in course.handle(inbox.takeAll()) }
         self.path = path
         self.configuration = configuration
         self.tracks = tracks
         pictures = tracks[.video].map { RecordedPictures($0, configuration.video?.size, clock) }
-        sound = tracks[.audio].map { RecordedSound($0, clock) }
+        sounds = tracks.filter { $0.key.kind == .audio }.mapValues { RecordedSound($0, clock) }
         self.timeline = timeline
         self.clock = clock
         self.inbox = inbox
@@ -219,7 +229,7 @@ public final class Recorder: Sendable {
         // A pause that the recording before did not end.
         timeline.resume()
         tracks.values.forEach { $0.open() }
-        inbox.put(.start(at: tracks[course.kinds[0]]?.last))
+        inbox.put(.start(at: tracks[course.streams[0]]?.last))
         watch.begin()
     }
 
@@ -257,7 +267,7 @@ public final class Recorder: Sendable {
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/invalidState`` if it is not recording.
     public func split() throws(PipelineError) {
         try requireRecording()
-        guard let leader = tracks[course.kinds[0]], let last = leader.last else { return }
+        guard let leader = tracks[course.streams[0]], let last = leader.last else { return }
         leader.requestKeyFrame()
         inbox.put(.split(after: last))
     }
@@ -288,13 +298,13 @@ public final class Recorder: Sendable {
         return report
     }
 
-    /// Returns whether streams of this kind are recorded.
-    func takes(_ kind: MediaKind) -> Bool { tracks[kind] != nil }
+    /// Returns whether a stream is recorded.
+    func takes(_ stream: RecordedStream) -> Bool { tracks[stream] != nil }
 
     /// Ends one stream; the recording ends with the last stream. Returns at once.
-    func end(_ kind: MediaKind) {
-        if kind == .video { pictures?.end() }
-        guard tracks[kind]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }
+    func end(_ stream: RecordedStream) {
+        if stream == .video { pictures?.end() } else { sounds[stream]?.end() }
+        guard tracks[stream]?.close() == true, tracks.values.allSatisfy(\.isClosed) else { return }
         progressState.end(.eos)
         ControlTask.start { [self] in await complete() }
     }
@@ -308,18 +318,24 @@ public final class Recorder: Sendable {
         ControlTask.start { [self] in await complete() }
     }
 
+    /// Replaces nothing that is missing before the next frame of its stream.
+    private func endReplacing() {
+        pictures?.end()
+        sounds.values.forEach { $0.end() }
+    }
+
     private func complete() async {
         let before = phase.exchange(.stopping)
         guard before != .stopping else {
             _ = await result.wait()
             return
         }
-        pictures?.end()
+        endReplacing()
         tracks.values.forEach { $0.close() }
         let stallTimeout = configuration.stallTimeout
         let delivered = limitWaiting()
-        for kind in MediaKind.allCases {
-            guard let track = tracks[kind] else { continue }
+        for stream in course.streams {
+            guard let track = tracks[stream] else { continue }
             do throws(PipelineError) {
                 let hasGivenUp = gaveUp.withLock { $0 != nil }
                 try await track.finish(stallTimeout: hasGivenUp ? .milliseconds(200) : stallTimeout)
@@ -368,11 +384,11 @@ public final class Recorder: Sendable {
         guard !hasFailed, configuration.events == nil, hasNoFile || report.lacksVideo else {
             return
         }
-        let offered = max(report.video?.offered ?? 0, report.audio?.offered ?? 0)
+        let offered = report.tracks.map(\.offered).max() ?? 0
         let failure =
             hasNoFile
             ? PipelineError.nothingRecorded(
-                path, offered: offered, dropped: (report.video ?? report.audio)?.losses)
+                path, offered: offered, dropped: report.tracks.first?.losses)
             : PipelineError.noVideoRecorded(path, report.video)
         if progressState.fail(failure) { listeners.notify(.failed(failure)) }
     }
@@ -442,8 +458,7 @@ extension Recorder {
         let keeps = configuration.keepsUnits
         let cut = RecordingCut(tracks.compactMapValues { $0.cut(continues: keeps) })
         if !keeps {
-            pictures?.end()
-            sound?.restart()
+            endReplacing()
         }
         inbox.put(.cut(cut))
         await complete(cut)
@@ -493,6 +508,8 @@ extension Recorder {
         ///
         /// Default `nil`; a file of audio only (`.m4a`, `.ogg`, `.flac`, `.wav`) has audio and no video by default.
         public var audio: AudioEncoding?
+        /// The number of audio tracks of a recording with ``audio``, at least 1; a .flac or .wav has one. Default 1.
+        public var audioTracks = 1
         /// The container; `nil`, the default: by the file name's extension.
         package var container: RecordingContainer?
         /// The duration of encoded data that is kept in memory from the first frame on, and that

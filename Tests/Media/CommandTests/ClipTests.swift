@@ -74,7 +74,7 @@ extension CommandTests {
                     ])
                 let report = try await clip([film, directory.file("clip.mkv")])
                 let leftOut = try #require(report["leftOut"] as? [String])
-                #expect(leftOut.count == 2, "\(leftOut)")
+                #expect(leftOut.count == 1, "\(leftOut)")
             }
         }
 

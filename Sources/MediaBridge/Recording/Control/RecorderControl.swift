@@ -139,7 +139,7 @@ public final class RecorderControl: Sendable {
 
         init(_ recorder: Recorder) {
             let (report, progress) = (recorder.report, recorder.progress)
-            let track = report.video ?? report.audio
+            let track = report.tracks.first
             state =
                 switch recorder.phase.withLock({ $0 }) {
                 case .idle: "idle"

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// One unit of encoded media: one picture, or a few milliseconds of audio.
 final class EncodedUnit: Sendable {
-    let kind: MediaKind
+    let stream: RecordedStream
+    var kind: MediaKind { stream.kind }
     let buffer: Buffer
     let caps: Caps
     /// When the unit is decoded, in the recorder's own time: units are written in this order.
@@ -23,11 +24,11 @@ final class EncodedUnit: Sendable {
     let arrival: Duration
 
     init(
-        _ kind: MediaKind, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
+        _ stream: RecordedStream, _ buffer: consuming Buffer, caps: Caps, time: MediaTime,
         presented: MediaTime? = nil, isFirst: Bool, isKey: Bool? = nil, isCopy: Bool = false,
         arrival: Duration
     ) {
-        self.kind = kind
+        self.stream = stream
         self.caps = caps
         self.time = time
         self.presented = presented ?? time
@@ -35,7 +36,7 @@ final class EncodedUnit: Sendable {
         self.isCopy = isCopy
         self.arrival = arrival
         duration = buffer.duration.map { MediaTime($0) }
-        self.isKey = isKey ?? (kind == .audio || !buffer.isDelta)
+        self.isKey = isKey ?? (stream.kind == .audio || !buffer.isDelta)
         byteCount = buffer.byteCount
         self.buffer = buffer
     }
@@ -50,7 +51,8 @@ final class EncodedUnit: Sendable {
 
 /// Reads the appsink behind an encoder or parser, and determines the true times of each unit.
 final class UnitReader: Sendable {
-    private let kind: MediaKind
+    private let stream: RecordedStream
+    private var kind: MediaKind { stream.kind }
     private let sink: AppSink
     private let hiddenDelay: Int
     private let isCopy: Bool
@@ -83,10 +85,10 @@ final class UnitReader: Sendable {
     ///     those of reordered pictures.
     ///   - clock: Measures when units arrive.
     init(
-        _ kind: MediaKind, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
+        _ stream: RecordedStream, from sink: AppSink, hiddenDelay: Int, isCopy: Bool,
         clock: any Timeline
     ) {
-        self.kind = kind
+        self.stream = stream
         self.sink = sink
         self.hiddenDelay = hiddenDelay
         self.isCopy = isCopy
@@ -122,7 +124,7 @@ final class UnitReader: Sendable {
             buffer.duration = interval.flatMap { ClockTime($0) }
         }
         return EncodedUnit(
-            kind, buffer, caps: caps, time: decoded - advance, presented: due - advance,
+            stream, buffer, caps: caps, time: decoded - advance, presented: due - advance,
             isFirst: isFirst, isCopy: isCopy, arrival: clock.now)
     }
 

@@ -24,7 +24,7 @@ final class EncoderRun: Sendable {
     ///   - receive: Gets each unit on the streaming thread, which it may block.
     ///   - end: Gets the end, with the error if it failed; more than once if errors follow.
     init(
-        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, isReplaceable: Bool,
+        _ stream: RecordedStream, recipe: UnitPipeline, caps: Caps, isReplaceable: Bool,
         clock: any Timeline, receive: @escaping @Sendable (EncodedUnit) -> Void,
         end: @escaping @Sendable (EncoderRun?, PipelineError?) -> Void
     ) throws(PipelineError) {
@@ -34,7 +34,7 @@ final class EncoderRun: Sendable {
             recipe.isCopy
             ? QueueDepth.copied : OutputQueueDepth(configured: nil).limit(for: caps, isLive: false)
         let output = try Output(recipe.text, configuration: configuration)
-        guard let branch = output.branches[kind.rawValue],
+        guard let branch = output.branches[stream.name],
             let units = output.pipeline.appSinks["units"]
         else {
             throw PipelineError(
@@ -61,7 +61,7 @@ final class EncoderRun: Sendable {
             }
         }
         let reader = UnitReader(
-            kind, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy,
+            stream, from: units, hiddenDelay: recipe.hiddenDelay, isCopy: recipe.isCopy,
             clock: clock)
         // The sink and its handlers retain each other until the handlers are removed.
         units.setHandlers(

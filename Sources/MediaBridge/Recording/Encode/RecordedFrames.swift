@@ -205,8 +205,8 @@ final class RecordedSound: Sendable {
 
     var inserted: Int { state.withLock { $0.inserted } }
 
-    /// Forgets the time reached, so that no gap is filled before the next frame.
-    func restart() { state.withLock { $0.continuity.reset() } }
+    /// Inserts no silence before the next frame: forgets the time reached.
+    func end() { state.withLock { $0.continuity.reset() } }
 
     /// Pushes a frame. Blocks while the encoder is slow.
     ///

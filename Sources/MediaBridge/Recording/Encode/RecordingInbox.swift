@@ -7,19 +7,19 @@ internal import Synchronization
 final class RecordingInbox: Sendable {
     enum Item: Sendable {
         /// A new encoder: its units follow those of the track's previous encoder.
-        case began(MediaKind, generation: Int)
+        case began(RecordedStream, generation: Int)
         case unit(EncodedUnit, generation: Int)
         /// An encoder has delivered its last unit, or has failed.
-        case ended(MediaKind, generation: Int, PipelineError?)
+        case ended(RecordedStream, generation: Int, PipelineError?)
         /// The track will have no further encoder.
-        case trackEnded(MediaKind)
+        case trackEnded(RecordedStream)
         /// The streams are live, so the time they wait for each other is limited.
         case live
         /// What happened to a track, for the program.
         case event(RecorderEvent)
         case failed(PipelineError)
         /// The tags of a track.
-        case tags(MediaKind, Tags)
+        case tags(RecordedStream, Tags)
         /// The time of the last frame before the start; `nil` if there was none.
         case start(at: MediaTime?)
         /// A mark at the time of the last frame before it.
@@ -44,7 +44,7 @@ final class RecordingInbox: Sendable {
     private let items = Mutex<[Item]>([])
     private let gate = BackpressureGate()
     private let generations = Atomic<Int>(0)
-    private let lost = Mutex<[MediaKind: Int]>([:])
+    private let lost = Mutex<[RecordedStream: Int]>([:])
     private let isDrainScheduled = Atomic<Bool>(false)
     private let queue: SerialQueue
     /// Measures when units arrive.
@@ -65,9 +65,9 @@ final class RecordingInbox: Sendable {
     /// Notes a new encoder of a track.
     ///
     /// - Returns: The number of its generation.
-    func begin(_ kind: MediaKind) -> Int {
+    func begin(_ stream: RecordedStream) -> Int {
         let generation = generations.add(1, ordering: .relaxed).newValue
-        put(.began(kind, generation: generation))
+        put(.began(stream, generation: generation))
         return generation
     }
 
@@ -76,12 +76,12 @@ final class RecordingInbox: Sendable {
     func put(_ unit: EncodedUnit, generation: Int) {
         // Not by the number of items: a mark is one, too, and its departure does not wake a thread that waits.
         guard gate.hasRoomByCount || gate.waitOnThread(level: { gate.levelByCount })
-        else { return lost.withLock { $0[unit.kind, default: 0] += 1 } }
+        else { return lost.withLock { $0[unit.stream, default: 0] += 1 } }
         put(.unit(unit, generation: generation))
     }
 
     /// Number of units lost because the inbox was closed.
-    func lost(_ kind: MediaKind) -> Int { lost.withLock { $0[kind, default: 0] } }
+    func lost(_ stream: RecordedStream) -> Int { lost.withLock { $0[stream, default: 0] } }
 
     /// Whether units wait for the writer.
     var isFilling: Bool { items.withLock { !$0.isEmpty } }
@@ -121,10 +121,10 @@ final class RecordingInbox: Sendable {
 /// after it are kept for the next.
 struct RecordingCut: Sendable {
     /// By stream: the first time that belongs to the next recording.
-    let times: [MediaKind: MediaTime]
+    let times: [RecordedStream: MediaTime]
     /// By stream: the time that units must have reached until all units before the cut have
     /// arrived.
-    let awaited: [MediaKind: MediaTime]
+    let awaited: [RecordedStream: MediaTime]
     /// Opened when the file is complete.
     let done = Latch()
 
@@ -134,20 +134,22 @@ struct RecordingCut: Sendable {
 
     /// - Parameter marks: By stream, the time of the last frame taken and the time when the next is
     ///   due.
-    init(_ marks: [MediaKind: (last: MediaTime, next: MediaTime)]) {
-        var times: [MediaKind: MediaTime] = [:]
-        var awaited: [MediaKind: MediaTime] = [:]
+    init(_ marks: [RecordedStream: (last: MediaTime, next: MediaTime)]) {
+        var times: [RecordedStream: MediaTime] = [:]
+        var awaited: [RecordedStream: MediaTime] = [:]
         let pictures = marks[.video]
-        for (kind, mark) in marks {
+        for (stream, mark) in marks {
             // Audio continues until the next picture is due.
-            let end = kind == .audio ? pictures?.next : nil
-            times[kind] = end ?? mark.last + Self.instant
-            awaited[kind] =
-                kind == .video ? mark.last : min(mark.last, end ?? mark.last) - Self.block
+            let end = stream.kind == .audio ? pictures?.next : nil
+            times[stream] = end ?? mark.last + Self.instant
+            awaited[stream] =
+                stream == .video ? mark.last : min(mark.last, end ?? mark.last) - Self.block
         }
         self.times = times
         self.awaited = awaited
     }
 
-    func isBehind(_ unit: EncodedUnit) -> Bool { times[unit.kind].map { unit.time >= $0 } ?? true }
+    func isBehind(_ unit: EncodedUnit) -> Bool {
+        times[unit.stream].map { unit.time >= $0 } ?? true
+    }
 }

@@ -63,14 +63,14 @@ struct RecordingRecipe: Sendable {
     /// large one such as libav takes long enough for a live capture to evict frames.
     ///
     /// - Throws: ``PipelineError`` if an element is not installed.
-    func load(_ kind: MediaKind) throws(PipelineError) {
+    func load(_ stream: RecordedStream) throws(PipelineError) {
         guard encoder != nil else { return }
         let usual =
-            switch kind {
+            switch stream.kind {
             case .video: "video/x-raw,format=I420,width=640,height=480,framerate=30/1"
             case .audio: "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2"
             }
-        _ = try Pipeline(parsing: try pipeline(for: try Caps(usual), rotation: .none, kind).text)
+        _ = try Pipeline(parsing: try pipeline(for: try Caps(usual), rotation: .none, stream).text)
     }
 
     /// Returns the pipeline for a raw stream.
@@ -82,7 +82,7 @@ struct RecordingRecipe: Sendable {
     ///     applies it.
     /// - Throws: ``PipelineError`` if the recording only copies.
     func pipeline(
-        for caps: Caps, rotation: VideoRotation, _ kind: MediaKind
+        for caps: Caps, rotation: VideoRotation, _ stream: RecordedStream
     ) throws(PipelineError) -> UnitPipeline {
         switch encoder {
         case .video(let encoder, let encoding):
@@ -96,16 +96,16 @@ struct RecordingRecipe: Sendable {
                 encoder.codec == .vp9 && container == .mp4
                 ? "capssetter caps=\"video/x-vp9,chroma-site=(string)\(info?.chromaSite ?? "mpeg2")\" ! "
                 : ""
-            var pipeline = pipeline(of: kind, elements + form + site)
+            var pipeline = pipeline(of: stream, elements + form + site)
             pipeline.keyFrameInterval = encoding.longestKeyFrameInterval
             pipeline.isHardware = encoder.isHardware
             pipeline.converted = encoder.conversion(of: info, rotation)
             return pipeline
         case .audio(let encoder, let encoding):
-            guard let info = AudioInfo(caps) else { throw .notRaw(caps, kind) }
+            guard let info = AudioInfo(caps) else { throw .notRaw(caps, stream) }
             let sound = try EncodedSound(info, for: encoder)
             let settings = encoder.text(bitRate: encoding.bitRate ?? 64_000 * info.channels)
-            var pipeline = pipeline(of: kind, "\(sound.elements)\(settings) ! \(form)")
+            var pipeline = pipeline(of: stream, "\(sound.elements)\(settings) ! \(form)")
             pipeline.hiddenDelay = encoder.hiddenDelay
             pipeline.converted = sound.converted
             return pipeline
@@ -113,7 +113,7 @@ struct RecordingRecipe: Sendable {
             throw PipelineError(
                 .streamFailed,
                 message:
-                    "the stream \"\(kind.rawValue)\" is \(caps.mediaType), but the recording copies "
+                    "the stream \"\(stream.name)\" is \(caps.mediaType), but the recording copies "
                     + "only encoded streams",
                 advice: "put an encoder into the capture, or select a codec other than copy")
         }
@@ -141,9 +141,9 @@ struct RecordingRecipe: Sendable {
     }
 
     /// - Parameter elements: Each before an exclamation mark.
-    private func pipeline(of kind: MediaKind, _ elements: String) -> UnitPipeline {
+    private func pipeline(of stream: RecordedStream, _ elements: String) -> UnitPipeline {
         UnitPipeline(
-            text: "appsrc name=\(kind.rawValue) ! \(elements)appsink name=units",
+            text: "appsrc name=\(stream.name) ! \(elements)appsink name=units",
             codec: described.codec, element: described.element)
     }
 
@@ -166,20 +166,20 @@ struct RecordingRecipe: Sendable {
     ///
     /// - Throws: ``PipelineError`` if it cannot be copied.
     func pipeline(
-        copying first: MediaSample, _ kind: MediaKind
+        copying first: MediaSample, _ stream: RecordedStream
     ) throws(PipelineError) -> UnitPipeline {
-        guard takesUnits, first.caps.mayBe(kind) else { throw .notRaw(first.caps, kind) }
-        if kind == .video, let size = first.caps.pictureSize { try require(nil, size) }
+        guard takesUnits, first.caps.mayBe(stream.kind) else { throw .notRaw(first.caps, stream) }
+        if stream == .video, let size = first.caps.pictureSize { try require(nil, size) }
         let copy =
-            switch kind {
-            case .video: copy(VideoCodec(mediaType: first.caps.mediaType), first, kind)
-            case .audio: copy(AudioCodec(first.caps), first, kind)
+            switch stream.kind {
+            case .video: copy(VideoCodec(mediaType: first.caps.mediaType), first, stream)
+            case .audio: copy(AudioCodec(first.caps), first, stream)
             }
         if let copy { return copy }
         throw PipelineError(
             .streamFailed,
             message:
-                "the stream \"\(kind.rawValue)\" is \(first.caps.mediaType), which a recording "
+                "the stream \"\(stream.name)\" is \(first.caps.mediaType), which a recording "
                 + "cannot copy into .\(container.rawValue)",
             advice:
                 "decode it in the capture, for example with decodebin, to encode it again; or use "
@@ -187,14 +187,14 @@ struct RecordingRecipe: Sendable {
     }
 
     private func copy(
-        _ codec: some TabledCodec, _ first: MediaSample, _ kind: MediaKind
+        _ codec: some TabledCodec, _ first: MediaSample, _ stream: RecordedStream
     ) -> UnitPipeline? {
         let hasDecodingTimes = first.buffer.decodingTime != nil
         guard
             let form = codec.form(copiedInto: container, hasDecodingTimes: hasDecodingTimes)
         else { return nil }
         return UnitPipeline(
-            text: "appsrc name=\(kind.rawValue) ! \(form)appsink name=units",
+            text: "appsrc name=\(stream.name) ! \(form)appsink name=units",
             codec: codec.rawValue, element: "copy", isCopy: true)
     }
 }
@@ -261,13 +261,13 @@ extension CodecRow {
 
 extension PipelineError {
     /// The error for media that would have to be decoded first.
-    static func notRaw(_ caps: Caps, _ kind: MediaKind) -> PipelineError {
+    static func notRaw(_ caps: Caps, _ stream: RecordedStream) -> PipelineError {
         PipelineError(
             .streamFailed,
             message:
-                "the stream \"\(kind.rawValue)\" of a recording is \(caps.mediaType), and must "
-                + "be \(kind.rawValue)/x-raw",
-            advice: advice(for: caps, as: kind))
+                "the stream \"\(stream.name)\" of a recording is \(caps.mediaType), and must "
+                + "be \(stream.kind.rawValue)/x-raw",
+            advice: advice(for: caps, as: stream.kind))
     }
 
     private static func advice(for caps: Caps, as kind: MediaKind) -> String {

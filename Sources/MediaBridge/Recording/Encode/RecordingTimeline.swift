@@ -23,24 +23,24 @@ final class RecordingTimeline: Sendable {
         /// See ``LiveTiming/wallClockOrigin``; `nil` if no stream has it, or it is implausible.
         var wallOrigin: MediaTime?
         /// Offsets of streams that do not use the same clock as the first stream.
-        var offsets: [MediaKind: MediaTime] = [:]
+        var offsets: [RecordedStream: MediaTime] = [:]
         var last = MediaTime.zero
         /// Streams that have had a frame.
-        var begun: Set<MediaKind> = []
+        var begun: Set<RecordedStream> = []
         var pausing = Pausing.no
         /// In recorder time from which no pause has been subtracted.
         var pauses: [(begin: MediaTime, end: MediaTime)] = []
     }
     private let state = Mutex(State())
     /// The stream whose frames determine when a pause begins and ends.
-    private let leader: MediaKind
+    private let leader: RecordedStream
     let wallClock: WallClock
 
     /// How much earlier than the first frame received another stream may begin: one day. No time
     /// may be negative.
     static let lead = MediaTime(nanoseconds: 86_400_000_000_000)
 
-    init(leader: MediaKind, wallClock: WallClock) {
+    init(leader: RecordedStream, wallClock: WallClock) {
         self.leader = leader
         self.wallClock = wallClock
     }
@@ -80,16 +80,16 @@ final class RecordingTimeline: Sendable {
     /// Returns the place of a frame in the recorder's time.
     ///
     /// - Parameter time: The running time of the frame in its capture.
-    func place(_ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> Placement {
+    func place(_ time: MediaTime, _ live: LiveTiming?, of stream: RecordedStream) -> Placement {
         state.withLock { state in
-            let absolute = common(time, live, of: kind, &state)
+            let absolute = common(time, live, of: stream, &state)
             if let origin = live?.wallClockOrigin { state.wallOrigin = plausible(origin) }
             let position = absolute - state.origin + Self.lead
-            if kind == leader { movePause(to: position, &state) }
+            if stream == leader { movePause(to: position, &state) }
             // If a stream that has begun goes back before zero, its times have restarted; the track
             // handles that.
-            guard position >= .zero || state.begun.contains(kind) else { return .drop(.early) }
-            state.begun.insert(kind)
+            guard position >= .zero || state.begun.contains(stream) else { return .drop(.early) }
+            state.begun.insert(stream)
             switch state.pausing {
             case .since(let begin) where position >= begin,
                 .ending(let begin) where position >= begin:
@@ -109,10 +109,11 @@ final class RecordingTimeline: Sendable {
 
     /// Returns the place of a moment of a stream in the recorder's time; that of a moment in a pause is the
     /// beginning of the pause. `nil` before the first frame.
-    func position(of time: MediaTime, _ live: LiveTiming?, of kind: MediaKind) -> MediaTime? {
+    func position(of time: MediaTime, _ live: LiveTiming?, of stream: RecordedStream) -> MediaTime?
+    {
         state.withLock { state in
             guard state.isLive != nil else { return nil }
-            var position = common(time, live, of: kind, &state) - state.origin + Self.lead
+            var position = common(time, live, of: stream, &state) - state.origin + Self.lead
             switch state.pausing {
             case .since(let begin), .ending(let begin): position = min(position, begin)
             case .no, .wanted: break
@@ -127,7 +128,7 @@ final class RecordingTimeline: Sendable {
 
     /// Returns the time on the clock that all streams of the recording share.
     private func common(
-        _ time: MediaTime, _ live: LiveTiming?, of kind: MediaKind, _ state: inout State
+        _ time: MediaTime, _ live: LiveTiming?, of stream: RecordedStream, _ state: inout State
     ) -> MediaTime {
         let own = live.map { $0.clockOrigin + time } ?? time
         guard let isLive = state.isLive else {
@@ -137,12 +138,12 @@ final class RecordingTimeline: Sendable {
             return own
         }
         guard isLive != (live != nil) else { return own }
-        if let offset = state.offsets[kind] { return own + offset }
+        if let offset = state.offsets[stream] { return own + offset }
         // A file joins a live recording, or a live stream that of a file: it begins at the current
         // time.
         let now =
             isLive ? MediaTime(SharedClock.now) : state.origin + state.last - Self.lead
-        state.offsets[kind] = now - own
+        state.offsets[stream] = now - own
         return now
     }
 

@@ -9,7 +9,8 @@ internal import Synchronization
 /// is decided for each frame and not for the encoder, because a file may follow a camera. Never
 /// blocks with a lock held.
 final class RecordingTrack: Sendable {
-    let kind: MediaKind
+    let stream: RecordedStream
+    private var kind: MediaKind { stream.kind }
     private let timeline: RecordingTimeline
     /// See ``RecordingSegments/isAligned``; `nil` if files do not end by the wall clock.
     private let aligned: RecordingSegments?
@@ -74,15 +75,16 @@ final class RecordingTrack: Sendable {
 
     /// - Parameter whenFull: Whether callers wait for a slow encoder.
     init(
-        _ kind: MediaKind, recipe: RecordingRecipe, timeline: RecordingTimeline,
+        _ stream: RecordedStream, recipe: RecordingRecipe, timeline: RecordingTimeline,
         segments: RecordingSegments?, whenFull: WhenFull, inbox: RecordingInbox
     ) {
-        self.kind = kind
+        self.stream = stream
         self.timeline = timeline
-        aligned = kind == .video && segments?.isAligned == true ? segments : nil
+        aligned = stream == .video && segments?.isAligned == true ? segments : nil
         self.whenFull = whenFull
         self.inbox = inbox
-        state = Mutex(State(recipe: recipe, unitTimes: LiveUnitTimes(isReordered: kind == .video)))
+        state = Mutex(
+            State(recipe: recipe, unitTimes: LiveUnitTimes(isReordered: stream == .video)))
     }
 
     /// Accepts frames from here on.
@@ -121,7 +123,7 @@ final class RecordingTrack: Sendable {
             return (state.phase != .closed, state.phase == .closed ? nil : state.encoder)
         }
         encoder?.endOfStream()
-        if isFirst { inbox.put(.trackEnded(kind)) }
+        if isFirst { inbox.put(.trackEnded(stream)) }
         return isFirst
     }
 
@@ -141,7 +143,7 @@ final class RecordingTrack: Sendable {
     ) -> RecordingTimeline.Placement {
         if let cause = state.withLock({ $0.offer() }) { return .drop(cause) }
         guard let time else { return .drop(count(.noTime)) }
-        switch timeline.place(time, live, of: kind) {
+        switch timeline.place(time, live, of: stream) {
         case .drop(let cause): return .drop(count(cause))
         // Samples have their own continuity logic (``AudioContinuity``).
         case .at(let placed) where kind == .audio && !isUnit: return .at(placed)
@@ -271,20 +273,20 @@ final class RecordingTrack: Sendable {
     ) throws(PipelineError) {
         let pipeline: UnitPipeline
         if let unit {
-            pipeline = try state.recipe.pipeline(copying: unit, kind)
+            pipeline = try state.recipe.pipeline(copying: unit, stream)
         } else {
-            guard caps.mediaType == "\(kind.rawValue)/x-raw" else { throw .notRaw(caps, kind) }
-            pipeline = try state.recipe.pipeline(for: caps, rotation: rotation, kind)
+            guard caps.mediaType == "\(kind.rawValue)/x-raw" else { throw .notRaw(caps, stream) }
+            pipeline = try state.recipe.pipeline(for: caps, rotation: rotation, stream)
         }
-        let generation = inbox.begin(kind)
+        let generation = inbox.begin(stream)
         let encoder: TrackEncoder
         do throws(PipelineError) {
             encoder = try TrackEncoder(
-                kind, recipe: pipeline, caps: caps, inbox: inbox, generation: generation
+                stream, recipe: pipeline, caps: caps, inbox: inbox, generation: generation
             ) { [weak self] in self?.successor(of: $0, for: caps, rotation) }
         } catch {
             // Otherwise the writer would wait for the units of an encoder that does not exist.
-            inbox.put(.ended(kind, generation: generation, error))
+            inbox.put(.ended(stream, generation: generation, error))
             state.hasFailed = true
             throw error
         }
@@ -309,7 +311,7 @@ final class RecordingTrack: Sendable {
         }
         // Without the lock: the next encoder is tried first.
         guard let next = try? recipe.without(broken),
-            let pipeline = try? next.pipeline(for: caps, rotation: rotation, kind)
+            let pipeline = try? next.pipeline(for: caps, rotation: rotation, stream)
         else { return nil }
         state.withLock { state in
             state.recipe = next

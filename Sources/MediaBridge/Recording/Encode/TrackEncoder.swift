@@ -11,7 +11,7 @@ internal import Synchronization
 /// If an encoder of pictures fails, another one takes over: it encodes the pictures whose units have not come, and
 /// the ones that follow. Callers wait meanwhile.
 final class TrackEncoder: Sendable {
-    private let kind: MediaKind
+    private let stream: RecordedStream
     private let caps: Caps
     private let inbox: RecordingInbox
     private let generation: Int
@@ -39,18 +39,18 @@ final class TrackEncoder: Sendable {
     ///   - successor: Returns what encodes after an element has failed; `nil` if nothing can. Called on a separate
     ///     thread, which it may block.
     init(
-        _ kind: MediaKind, recipe: UnitPipeline, caps: Caps, inbox: RecordingInbox,
+        _ stream: RecordedStream, recipe: UnitPipeline, caps: Caps, inbox: RecordingInbox,
         generation: Int, successor: @escaping @Sendable (_ element: String) -> UnitPipeline?
     ) throws(PipelineError) {
-        (self.kind, self.caps, self.inbox, self.generation) = (kind, caps, inbox, generation)
-        self.successor = kind == .video && !recipe.isCopy ? successor : nil
+        (self.stream, self.caps, self.inbox, self.generation) = (stream, caps, inbox, generation)
+        self.successor = stream == .video && !recipe.isCopy ? successor : nil
         let run = try makeRun(recipe)
         state.withLock { $0.run = run }
     }
 
     private func makeRun(_ recipe: UnitPipeline) throws(PipelineError) -> EncoderRun {
         try EncoderRun(
-            kind, recipe: recipe, caps: caps, isReplaceable: successor != nil, clock: inbox.clock,
+            stream, recipe: recipe, caps: caps, isReplaceable: successor != nil, clock: inbox.clock,
             receive: { [inbox, generation] in inbox.put($0, generation: generation) },
             end: { [weak self] in self?.ended($0, $1) })
     }
@@ -156,7 +156,7 @@ final class TrackEncoder: Sendable {
 
     private func reportEnd(_ error: PipelineError?) {
         guard !hasReportedEnd.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        inbox.put(.ended(kind, generation: generation, error))
+        inbox.put(.ended(stream, generation: generation, error))
     }
 
     /// Waits while a failed encoder is being replaced.

@@ -66,9 +66,7 @@ struct MovieFinish {
     /// Returns the size of one moment of all channels of uncompressed sound, in bytes; `nil` for any other track.
     private static func frameSize(of trak: Box) -> UInt32? {
         let list = trak.child("mdia")?.child("minf")?.child("stbl")?.child("stsd")
-        guard let list,
-            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
-            ),
+        guard let entry = list?.firstEntry,
             ["sowt", "twos", "in24", "in32", "raw "].contains(entry.type),
             let channels = entry.number(at: 16, width: 2), let bits = entry.number(at: 18, width: 2)
         else { return nil }
@@ -143,13 +141,15 @@ struct MovieFinish {
     ///
     /// - Parameters:
     ///   - marks: Become its chapters; the first 255 of them.
+    ///   - titles: Those of the tracks, in the order of their numbers.
     ///   - timeOfDay: The local time of day when the file begins, in nanoseconds, for its timecode; `nil` for none.
     ///   - onProgress: Called while the disk takes the data.
     func run(
-        marks: [RecorderReport.Mark] = [], timeOfDay: Int64? = nil, onProgress: () -> Void = {}
+        marks: [RecorderReport.Mark] = [], titles: [String?] = [], timeOfDay: Int64? = nil,
+        onProgress: () -> Void = {}
     ) throws(PipelineError) {
         let timecode = timeOfDay.flatMap { self.timecode(at: $0) }
-        let index = newIndex(marks, timecode)
+        let index = newIndex(marks, titles, timecode)
         let span = UInt64(file.count - movie.place)
         let sample = timecode?.sample ?? []
         let place = file.count + sample.count
@@ -203,12 +203,12 @@ struct MovieFinish {
             sampleAt: file.count + 8)
     }
 
-    private func newIndex(_ marks: [RecorderReport.Mark], _ timecode: MovieTimecode?) -> MovieBytes
-    {
+    private func newIndex(
+        _ marks: [RecorderReport.Mark], _ titles: [String?], _ timecode: MovieTimecode?
+    ) -> MovieBytes {
         let timecodeTrack = timecode == nil ? nil : (tracks.keys.max() ?? 0) + 1
         let longest = duration
         let chapters = marks.isEmpty ? MovieBytes() : Self.chapters(marks)
-        let hasUserData = movie.box.child("udta") != nil
         return MovieBytes(box: "moov") { content in
             for child in movie.box.children {
                 switch child.type {
@@ -218,20 +218,23 @@ struct MovieFinish {
                     content += header
                 case "trak":
                     let isShown = child.content == pictures?.content
-                    content += track(child, timecode: isShown ? timecodeTrack : nil)
-                case "mvex", "free": break
-                case "udta":
-                    content += MovieBytes(box: "udta") {
-                        $0 += Array(child.bytes[child.content])
-                        $0 += chapters
-                    }
+                    content += track(child, titles, timecode: isShown ? timecodeTrack : nil)
+                case "mvex", "free", "udta": break
                 default: content += child.whole
                 }
             }
             if let timecode, let timecodeTrack { content += track(timecode, timecodeTrack) }
-            if !hasUserData, !marks.isEmpty {
-                content += MovieBytes(box: "udta") { $0 += chapters }
-            }
+            content += Self.userData(of: movie.box, and: chapters)
+        }
+    }
+
+    /// Returns the user data of a movie, or a track, with a further box.
+    private static func userData(of box: Box, and added: MovieBytes) -> MovieBytes {
+        let own = box.child("udta").map { Array($0.bytes[$0.content]) } ?? []
+        guard !own.isEmpty || added.count > 0 else { return MovieBytes() }
+        return MovieBytes(box: "udta") {
+            $0 += own
+            $0 += added
         }
     }
 
@@ -266,11 +269,15 @@ struct MovieFinish {
     }
 
     /// - Parameter timecode: The number of the track with its timecode.
-    private func track(_ trak: Box, timecode: UInt32?) -> MovieBytes {
+    private func track(_ trak: Box, _ titles: [String?], timecode: UInt32?) -> MovieBytes {
         guard let header = trak.child("tkhd"), let table = tracks[header.numberAfterTimes] else {
             return trak.whole
         }
         let span = span(of: header.numberAfterTimes, trak)
+        let index = Int(header.numberAfterTimes) - 1
+        let title = titles.indices.contains(index) ? titles[index] : nil
+        // Some players show the name that QuickTime gives a track, others that of its handler.
+        let name = title.map { title in MovieBytes(box: "name") { $0 += Array(title.utf8) } }
         func samples(after description: Box) -> MovieBytes {
             var bytes = table.frameSize == nil ? description.whole : Self.positioned(description)
             table.write(to: &bytes)
@@ -293,14 +300,28 @@ struct MovieFinish {
                     content += child.replacing(["minf", "stbl"]) { box in
                         switch box.type {
                         case "mdhd": box.dated(duration: table.mediaDuration, timescale: nil)
+                        case "hdlr": title.map { Self.handler(box, named: $0) } ?? box.whole
                         case "stsd": samples(after: box)
                         case "stts", "ctts", "stss", "stsc", "stsz", "stco", "co64": .init()
                         default: box.whole
                         }
                     }
+                case "udta": break
                 default: content += child.whole
                 }
             }
+            content += Self.userData(of: trak, and: name ?? .init())
+        }
+    }
+
+    private static func handler(_ box: Box, named name: String) -> MovieBytes {
+        let named = box.bytes[box.content].dropFirst(24)
+        // In QuickTime a string begins with its length, in ISO/IEC 14496-12 it ends with zero.
+        let isCounted = named.first.map { Int($0) == named.count - 1 } ?? false
+        let text = Array(name.utf8.prefix(255))
+        return MovieBytes(box: "hdlr") {
+            $0 += Array(box.bytes[box.content.prefix(24)])
+            $0 += isCounted ? [UInt8(text.count)] + text : text + [0]
         }
     }
 
@@ -309,9 +330,7 @@ struct MovieFinish {
     /// Source: Core Audio's `AudioChannelLayout`, whose bitmap is that of WAVE files.
     private static func positioned(_ list: Box) -> MovieBytes {
         let bitmaps: [Int: UInt32] = [3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3f, 7: 0x13f, 8: 0x63f]
-        guard
-            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
-            ),
+        guard let entry = list.firstEntry,
             let bitmap = entry.number(at: 16, width: 2).flatMap({ bitmaps[$0] })
         else { return list.whole }
         return MovieBytes(box: list.type) {

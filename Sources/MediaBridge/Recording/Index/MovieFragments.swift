@@ -7,22 +7,17 @@ internal import MediaBasics
 enum MovieFragments {
     private typealias Box = MovieBox<[UInt8]>
 
-    /// Returns the number of complete samples of each kind; `nil` for a file without fragments.
-    static func samples(of path: String) throws(PipelineError) -> [MediaKind: Int]? {
+    /// Returns the number of complete samples of each track, by its number; `nil` for a file without fragments.
+    static func samples(of path: String) throws(PipelineError) -> [Int: Int]? {
         let file = try FileBytes(path)
-        var (kinds, sizes) = ([UInt32: MediaKind](), [UInt32: UInt32]())
-        var counts: [MediaKind: Int]?
+        var sizes: [UInt32: UInt32] = [:]
+        var counts: [Int: Int]?
         try file.forEachBox { type, place, size in
             guard ["moov", "moof"].contains(type), place + size <= file.count,
                 let bytes = file.read(size, at: place), bytes.count == size
             else { return }
             let box = Box(bytes: bytes, type: type, content: 8..<size)
             guard type == "moof" else {
-                for track in box.children("trak") {
-                    guard let number = track.child("tkhd")?.numberAfterTimes else { continue }
-                    let handler = track.child("mdia")?.child("hdlr")?.letters(at: 8)
-                    kinds[number] = handler == "vide" ? .video : .audio
-                }
                 for defaults in box.children("mvex").flatMap({ $0.children("trex") }) {
                     sizes[defaults.number32(at: 4)] = defaults.number32(at: 16)
                 }
@@ -32,8 +27,8 @@ enum MovieFragments {
             /// The end of the data before.
             var end = place
             for traf in box.children("traf") {
-                guard let header = traf.child("tfhd"), let kind = kinds[header.number32(at: 4)]
-                else { continue }
+                guard let header = traf.child("tfhd") else { continue }
+                let track = header.number32(at: 4)
                 let flags = header.number32(at: 0) & 0xff_ffff
                 let hasBase = flags & 0x1 != 0
                 let base =
@@ -42,9 +37,9 @@ enum MovieFragments {
                     (hasBase ? 8 : 0) + (flags & 0x2 != 0 ? 4 : 0) + (flags & 0x8 != 0 ? 4 : 0)
                 let usual =
                     flags & 0x10 != 0
-                    ? header.number32(at: 8 + before) : sizes[header.number32(at: 4)] ?? 0
+                    ? header.number32(at: 8 + before) : sizes[track] ?? 0
                 for run in traf.children("trun") {
-                    counts?[kind, default: 0] += samples(
+                    counts?[Int(track), default: 0] += samples(
                         of: run, base ?? end, usual, &end, file.count)
                 }
             }

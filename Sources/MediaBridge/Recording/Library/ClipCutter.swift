@@ -5,13 +5,13 @@ internal import Synchronization
 /// How one recording is read for a clip.
 struct ClipPlan: Sendable {
     let file: Recordings.File
-    /// The streams that are read: at most one of each kind.
-    private(set) var kinds: [MediaKind] = []
+    /// The streams that are read: one with video, and all with audio.
+    private(set) var streams: [RecordedStream] = []
     /// Descriptions of the others.
     private(set) var leftOut: [String] = []
-    private var streams: [StreamReader.Stream] = []
+    private var sources: [StreamReader.Stream] = []
     /// How much later than the recording each stream begins, in nanoseconds.
-    private(set) var delays: [MediaKind: Int64] = [:]
+    private(set) var delays: [RecordedStream: Int64] = [:]
 
     /// - Parameter wanted: The kinds of streams that the clip has.
     init(
@@ -24,7 +24,9 @@ struct ClipPlan: Sendable {
         for (stream, pad) in zip(file.streams, file.pads) {
             let kind = MediaKind(rawValue: stream.kind)
             if let kind, !wanted.contains(kind) { continue }
-            guard let kind, !kinds.contains(kind) else {
+            let number = streams.count { $0.kind == kind }
+            let isWanted = number == 0 || kind == .audio && container.takesSeveralStreams
+            guard let kind, isWanted else {
                 leftOut.append("\(file.path): \(stream)")
                 continue
             }
@@ -44,9 +46,10 @@ struct ClipPlan: Sendable {
             let own = container.between(pad.mediaType, isAAC: stream.codec == "aac")
             let elements = isSame && container != .ts ? nil : form
             let pieces = isSame ? nil : file.container.parsers[pad.mediaType]
-            kinds.append(kind)
-            delays[kind] = pad.start - file.start
-            streams.append(
+            let recorded = RecordedStream(kind, number: number)
+            streams.append(recorded)
+            delays[recorded] = pad.start - file.start
+            sources.append(
                 .init(
                     pad: pad.name,
                     elements: (pieces.map { "\($0) ! " } ?? "")
@@ -56,12 +59,22 @@ struct ClipPlan: Sendable {
 
     /// Whether reading may begin at any time: after a seek h264timestamper 1.22 changes times.
     var mayBeSought: Bool {
-        file.isIndexed && !streams.contains { $0.elements.contains("timestamper") }
+        file.isIndexed && !sources.contains { $0.elements.contains("timestamper") }
+    }
+
+    /// Returns the name of the demuxer's pad of a stream that is read.
+    func pad(_ index: Int) -> String { sources[index].pad }
+
+    /// The titles that the demuxer does not deliver.
+    var titles: [(stream: RecordedStream, tags: Tags)] {
+        zip(streams, sources).compactMap { stream, source in
+            file.recorded.titles[source.pad].flatMap { Tags.title($0) }.map { (stream, $0) }
+        }
     }
 
     func reader() throws(PipelineError) -> StreamReader {
         try StreamReader(
-            of: file.path, demuxer: file.container.demuxer, streams: streams,
+            of: file.path, demuxer: file.container.demuxer, streams: sources,
             fragments: file.recorded.fragments)
     }
 }
@@ -89,20 +102,20 @@ final class ClipCutter: Sendable {
         var groupBytes = 0
         /// Pictures at or after the end, which pictures before the end may refer to.
         var tail: [EncodedUnit] = []
-        var isOver: Set<MediaKind> = []
+        var isOver: Set<RecordedStream> = []
         /// The end of each stream's last unit.
-        var ends: [MediaKind: Int64] = [:]
-        var last: [MediaKind: Int64] = [:]
+        var ends: [RecordedStream: Int64] = [:]
+        var last: [RecordedStream: Int64] = [:]
         /// The format of each stream: the last one that came, the first one, and the one that is written.
-        var formats: [MediaKind: (last: Caps, first: Caps, written: Caps)] = [:]
-        var given: [MediaKind: Int] = [:]
+        var formats: [RecordedStream: (last: Caps, first: Caps, written: Caps)] = [:]
+        var given: [RecordedStream: Int] = [:]
         var batch: [RecordingInbox.Item] = []
         var taken = 0
         var failure: PipelineError?
     }
     private let state = Mutex(State())
     private let from, to: Int64
-    private let leader: MediaKind
+    private let leader: RecordedStream
     private let keepsPreSkip: Bool
     private let course: RecordingCourse
     private let room = DispatchSemaphore(value: 4)
@@ -122,8 +135,8 @@ final class ClipCutter: Sendable {
     ///   skip what the encoder inserted.
     init(from: Int64, to: Int64, keepsPreSkip: Bool, _ course: RecordingCourse) {
         (self.from, self.to, self.keepsPreSkip, self.course) = (from, to, keepsPreSkip, course)
-        leader = course.kinds[0]
-        let begins = course.kinds.map { RecordingInbox.Item.began($0, generation: 0) }
+        leader = course.streams[0]
+        let begins = course.streams.map { RecordingInbox.Item.began($0, generation: 0) }
         course.writer.queue.async { course.handle([.start(at: nil)] + begins) }
     }
 
@@ -136,6 +149,7 @@ final class ClipCutter: Sendable {
             (state.plan, state.place) = (plan, place)
             (state.isOver, state.last, state.tail) = ([], [:], [])
             state.copiedFrom = .min
+            state.batch += plan.titles.map { .tags($0.stream, $0.tags) }
             guard state.began == nil else { return nil }
             if let exact { begin(exact, place - plan.file.start, &state) }
             guard from > place, plan.mayBeSought else { return nil }
@@ -175,15 +189,15 @@ final class ClipCutter: Sendable {
     var began: Int64? { state.withLock { $0.began } }
     var taken: Int { state.withLock { $0.taken } }
     var failure: PipelineError? { state.withLock { $0.failure } }
-    var given: [MediaKind: Int] { state.withLock { $0.given } }
+    var given: [RecordedStream: Int] { state.withLock { $0.given } }
 
     /// Returns the first place at which a recording continues the one before it: its pictures follow without a
     /// gap, and its sound does not overlap.
     func placeBehind(_ plan: ClipPlan) -> Int64 {
         let ends = state.withLock { $0.ends }
-        return plan.kinds.compactMap { kind in
-            ends[kind].map {
-                $0 - plan.delays[kind, default: 0] - (kind == leader ? 0 : Self.overlap)
+        return plan.streams.compactMap { stream in
+            ends[stream].map {
+                $0 - plan.delays[stream, default: 0] - (stream == leader ? 0 : Self.overlap)
             }
         }.max() ?? 0
     }
@@ -194,11 +208,11 @@ final class ClipCutter: Sendable {
     func take(_ index: Int, _ unit: StreamReader.Unit) -> Bool {
         let (full, wantsMore) = state.withLock { state -> ([RecordingInbox.Item], Bool) in
             state.taken += 1
-            guard state.failure == nil, let kind = state.plan?.kinds[index],
-                !state.isOver.contains(kind)
+            guard state.failure == nil, let stream = state.plan?.streams[index],
+                !state.isOver.contains(stream)
             else { return ([], false) }
-            if let own = placed(unit, kind, &state) { choose(own, &state) }
-            let wantsMore = state.failure == nil && !state.isOver.contains(kind)
+            if let own = placed(unit, stream, &state) { choose(own, &state) }
+            let wantsMore = state.failure == nil && !state.isOver.contains(stream)
             guard state.batch.count >= Self.batchSize else { return ([], wantsMore) }
             return (Self.takeBatch(&state), wantsMore)
         }
@@ -214,7 +228,7 @@ final class ClipCutter: Sendable {
 
     func take(_ tags: Tags, of index: Int) {
         state.withLock { state in
-            if let kind = state.plan?.kinds[index] { state.batch.append(.tags(kind, tags)) }
+            if let stream = state.plan?.streams[index] { state.batch.append(.tags(stream, tags)) }
         }
     }
 
@@ -224,8 +238,8 @@ final class ClipCutter: Sendable {
             start(&state)
             return Self.takeBatch(&state)
         }
-        let ends = course.kinds.flatMap { kind -> [RecordingInbox.Item] in
-            [.ended(kind, generation: 0, nil), .trackEnded(kind)]
+        let ends = course.streams.flatMap { stream -> [RecordingInbox.Item] in
+            [.ended(stream, generation: 0, nil), .trackEnded(stream)]
         }
         course.writer.queue.async { [course] in course.handle(rest + ends) }
     }
@@ -237,15 +251,15 @@ final class ClipCutter: Sendable {
 
     /// Returns the unit with its times in the clip; `nil` for a header, and after a failure.
     private func placed(
-        _ unit: StreamReader.Unit, _ kind: MediaKind, _ state: inout State
+        _ unit: StreamReader.Unit, _ stream: RecordedStream, _ state: inout State
     ) -> EncodedUnit? {
-        if kind == .audio, unit.buffer.isHeader { return nil }
-        let last = state.last[kind]
+        if stream.kind == .audio, unit.buffer.isHeader { return nil }
+        let last = state.last[stream]
         guard let stated = unit.presented ?? unit.decoded ?? last, let plan = state.plan,
-            let caps = written(unit.caps, kind, plan, &state)
+            let caps = written(unit.caps, stream, plan, &state)
         else { return nil }
-        state.last[kind] = stated
-        if kind == .video, state.followsEncoded, state.place > 0 {
+        state.last[stream] = stated
+        if stream == .video, state.followsEncoded, state.place > 0 {
             state.followsEncoded = false
             guard unit.isKey else {
                 state.failure = PipelineError(
@@ -257,7 +271,7 @@ final class ClipCutter: Sendable {
                 return nil
             }
         }
-        if kind == .video, stated < plan.file.start, state.place > 0 {
+        if stream == .video, stated < plan.file.start, state.place > 0 {
             state.failure = PipelineError(
                 .streamFailed,
                 message:
@@ -268,11 +282,12 @@ final class ClipCutter: Sendable {
         }
         let shift = state.place - plan.file.start
         let lasts = unit.buffer.duration.map { MediaTime($0).nanoseconds }
-        state.ends[kind] = max(
-            state.ends[kind] ?? 0, stated + shift + (lasts ?? last.map { max(0, stated - $0) } ?? 0)
+        state.ends[stream] = max(
+            state.ends[stream] ?? 0,
+            stated + shift + (lasts ?? last.map { max(0, stated - $0) } ?? 0)
         )
         return EncodedUnit(
-            kind, unit.buffer.retained(), caps: caps,
+            stream, unit.buffer.retained(), caps: caps,
             time: Self.time(min(unit.decoded ?? stated, stated) + shift),
             presented: Self.time(stated + shift), isFirst: keepsPreSkip, isCopy: true,
             arrival: .zero)
@@ -280,29 +295,29 @@ final class ClipCutter: Sendable {
 
     /// Returns the format to write, or fails if it differs from that of earlier recordings.
     private func written(
-        _ caps: Caps, _ kind: MediaKind, _ plan: ClipPlan, _ state: inout State
+        _ caps: Caps, _ stream: RecordedStream, _ plan: ClipPlan, _ state: inout State
     ) -> Caps? {
-        let known = state.formats[kind]
+        let known = state.formats[stream]
         if let known, known.last.identity == caps.identity { return known.written }
         let written = keepsPreSkip ? caps : caps.withoutOpusPreSkip() ?? caps
         guard known?.first.isSameStream(as: written) ?? true else {
             state.failure = PipelineError(
                 .streamFailed,
                 message:
-                    "the \(kind.rawValue) of \(plan.file.path) has another format or codec data than "
+                    "the \(stream.name) of \(plan.file.path) has another format or codec data than "
                     + "that before it, and one file cannot contain both: "
                     + plan.file.streams.map { "\($0)" }.joined(separator: ", "),
                 advice: "a clip that ends before it, and another that begins with it")
             return nil
         }
-        state.formats[kind] = (caps, known?.first ?? written, known?.written ?? written)
+        state.formats[stream] = (caps, known?.first ?? written, known?.written ?? written)
         return known?.written ?? written
     }
 
     private func choose(_ unit: EncodedUnit, _ state: inout State) {
         let place = (unit.presented - RecordingTimeline.lead).nanoseconds
         guard let began = state.began else {
-            let isLate = unit.kind == leader && place > from + Self.rounding
+            let isLate = unit.stream == leader && place > from + Self.rounding
             if isLate, state.groupBegan != nil {
                 start(&state)
                 return choose(unit, &state)
@@ -312,29 +327,31 @@ final class ClipCutter: Sendable {
             return
         }
         // Leading pictures refer to pictures before the key frame, and cannot be decoded.
-        guard place >= (unit.kind == leader ? max(began, state.copiedFrom) : began) else { return }
+        guard place >= (unit.stream == leader ? max(began, state.copiedFrom) : began) else {
+            return
+        }
         guard place < to - Self.rounding else {
             if unit.kind == .video, state.tail.count < Self.reordering {
                 state.tail.append(unit)
             } else {
-                state.isOver.insert(unit.kind)
+                state.isOver.insert(unit.stream)
             }
             return
         }
         let units = (unit.kind == .video ? state.tail : []) + [unit]
         if unit.kind == .video { state.tail = [] }
-        state.given[unit.kind, default: 0] += units.count
+        state.given[unit.stream, default: 0] += units.count
         state.batch += units.map { .unit($0, generation: 0) }
     }
 
     /// Keeps a unit that may be in the clip if that begins with the last key frame.
     private func hold(_ unit: EncodedUnit, _ place: Int64, _ state: inout State) {
-        if unit.kind == leader, unit.isKey {
+        if unit.stream == leader, unit.isKey {
             state.groupBegan = place
-            state.group.removeAll { $0.kind == leader || $0.presented < unit.presented }
+            state.group.removeAll { $0.stream == leader || $0.presented < unit.presented }
             state.groupBytes = state.group.reduce(0) { $0 + $1.cost }
         }
-        guard state.groupBegan != nil || unit.kind != leader else { return }
+        guard state.groupBegan != nil || unit.stream != leader else { return }
         state.group.append(unit)
         state.groupBytes += unit.cost
         guard state.groupBytes > Self.largestGroup, let file = state.plan?.file else { return }

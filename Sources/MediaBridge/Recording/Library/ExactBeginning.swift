@@ -17,7 +17,7 @@ struct ExactBeginning: Sendable {
     static func encode(
         _ plan: ClipPlan, _ range: Range<Int64>, in container: RecordingContainer
     ) async throws(PipelineError) -> Self? {
-        guard let index = plan.kinds.firstIndex(of: .video) else { return nil }
+        guard let index = plan.streams.firstIndex(of: .video) else { return nil }
         let (start, end) = (range.lowerBound, range.upperBound)
         let pictures = FoundUnits(atMost: 1) {
             $0.comes(at: end) || $0.comes(at: start) && $0.isKey
@@ -35,7 +35,7 @@ struct ExactBeginning: Sendable {
         // Decoders show pictures after another key frame than an IDR picture as they like.
         let isSought = plan.file.isIndexed && pictures.key?.isKey == true
         try await result.encode(
-            plan.file, plan.file.pads[index].name, start..<min(end, next ?? end), isSought,
+            plan.file, plan.pad(index), start..<min(end, next ?? end), isSought,
             in: container)
         return result
     }

@@ -16,7 +16,8 @@ extension Recordings {
         public var encoded: Int
         /// The times without a recording in it, which are as long in the file.
         public var gaps: [Duration]
-        /// Streams of the recordings that are not in it: it has one video and one audio stream.
+        /// Streams of the recordings that are not in it: it has one video stream, and all audio tracks that the container
+        /// holds.
         public var leftOut: [String]
     }
 
@@ -101,8 +102,8 @@ extension Recordings {
         let plans = try parts.map { file throws(PipelineError) in
             try ClipPlan(file, into: container, wanted)
         }
-        let kinds = MediaKind.allCases.filter { kind in plans.contains { $0.kinds.contains(kind) } }
-        guard let leader = kinds.first else {
+        let streams = Set(plans.flatMap(\.streams)).sorted()
+        guard let leader = streams.first else {
             throw PipelineError(
                 .streamFailed,
                 message:
@@ -121,7 +122,7 @@ extension Recordings {
         let keepsPreSkip = parts.count == 1 && from <= date
         let cutter = ClipCutter(
             from: from - date, to: to - date, keepsPreSkip: keepsPreSkip,
-            RecordingCourse(kinds, writer))
+            RecordingCourse(streams, writer))
         do throws(PipelineError) {
             let exact =
                 isExact && leader == .video && from >= date
@@ -265,10 +266,10 @@ extension Recordings {
     ) async throws(PipelineError) -> RecorderReport.File {
         let files = try await writer.files()
         let written = writer.progress.update { $0.written }
-        for (kind, count) in cutter.given where written[kind] != count || files.count > 1 {
+        for (stream, count) in cutter.given where written[stream] != count || files.count > 1 {
             throw PipelineError(
                 .streamFailed,
-                message: "the clip has \(written[kind] ?? 0) of \(count) encoded \(kind.rawValue) "
+                message: "the clip has \(written[stream] ?? 0) of \(count) encoded \(stream.name) "
                     + "frames: the streams are too far apart", advice: "a shorter clip")
         }
         return files[0]

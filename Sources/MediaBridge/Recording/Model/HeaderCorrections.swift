@@ -13,14 +13,9 @@ internal import Synchronization
 /// `trun`.
 final class FragmentHeader: Sendable {
     private typealias Box = MovieBox<UnsafeMutableRawBufferPointer>
-    private struct Track {
-        let isSound: Bool
-        /// The timescale in units per second.
-        let scale: UInt64
-    }
-    /// By track number in the file.
-    private let tracks = Mutex<[UInt32: Track]>([:])
-    private let starts: [MediaKind: MediaTime]
+    /// By track number in the file: the timescale in units per second.
+    private let timescales = Mutex<[UInt32: UInt64]>([:])
+    private let starts: [MediaTime]
     private let orientation: ImageOrientation
     private let created: Int64?
     private let hidesFragments: Bool
@@ -37,7 +32,7 @@ final class FragmentHeader: Sendable {
     }
 
     /// - Parameters:
-    ///   - starts: The start time of each stream, in the file's time.
+    ///   - starts: The start time of each track, in the file's time, in the order in which the muxer got them.
     ///   - orientation: How the pictures are to be turned.
     ///   - created: When the file's first unit was captured, in nanoseconds since 1970; `nil`: the
     ///     muxer's time is kept.
@@ -45,7 +40,7 @@ final class FragmentHeader: Sendable {
     ///     ``RecordingFile/flush(isNew:_:)``.
     ///   - light: The light of HDR pictures.
     init(
-        starts: [MediaKind: MediaTime] = [:], orientation: ImageOrientation = .init(),
+        starts: [MediaTime] = [], orientation: ImageOrientation = .init(),
         created: Int64?, hidesFragments: Bool = false, light: PictureLight? = nil
     ) {
         self.light = light
@@ -57,17 +52,17 @@ final class FragmentHeader: Sendable {
 
     /// Edits the boxes in place. Thread: the muxer's streaming thread.
     func edit(_ bytes: UnsafeMutableRawBufferPointer) {
-        tracks.withLock { tracks in
+        timescales.withLock { timescales in
             for box in MovieBoxes(bytes, 0..<bytes.count) {
                 switch box.type {
                 case "moov":
                     Self.freeEmptyTracks(of: box)
                     if let header = box.child("mvhd") { date(header) }
-                    for child in box.children("trak") { note(child, &tracks) }
+                    for child in box.children("trak") { note(child, &timescales) }
                     if let light { add(light, to: box) }
                 case "moof":
                     for child in box.children("traf") {
-                        shift(child, tracks)
+                        shift(child, timescales)
                         for run in child.children("trun") { Self.spread(run) }
                     }
                     if hidesFragments { box.free() }
@@ -77,26 +72,22 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func note(_ trak: Box, _ tracks: inout [UInt32: Track]) {
+    private func note(_ trak: Box, _ timescales: inout [UInt32: UInt64]) {
         guard let header = trak.child("tkhd"), let media = trak.child("mdia"),
             let mediaHeader = media.child("mdhd"), let handler = media.child("hdlr")
         else { return }
         date(header)
         date(mediaHeader)
-        let isSound = handler.letters(at: 8) == "soun"
-        tracks[header.numberAfterTimes] = Track(
-            isSound: isSound, scale: UInt64(mediaHeader.numberAfterTimes))
-        if isSound { nameLargeSamples(of: media) } else { turn(header) }
+        timescales[header.numberAfterTimes] = UInt64(mediaHeader.numberAfterTimes)
+        if handler.letters(at: 8) == "soun" { nameLargeSamples(of: media) } else { turn(header) }
     }
 
     /// Gives uncompressed samples of 24 and 32 bits the names of QuickTime: qtmux calls all of them `twos`, which has
     /// 16 bits.
     private func nameLargeSamples(of media: Box) {
         let list = media.child("minf")?.child("stbl")?.child("stsd")
-        guard let list,
-            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
-            ),
-            entry.type == "twos", let bits = entry.number(at: 18, width: 2)
+        guard let entry = list?.firstEntry, entry.type == "twos",
+            let bits = entry.number(at: 18, width: 2)
         else { return }
         guard bits == 24 || bits == 32 else { return }
         entry.rename("in\(bits)")
@@ -156,10 +147,7 @@ final class FragmentHeader: Sendable {
             path.append(child)
         }
         // A full box with the number of entries; an entry has 78 bytes in front of its boxes.
-        guard let trak = path.first, let list = path.last,
-            let entry = MovieBoxes(list.bytes, list.content.dropFirst(8)).first(where: { _ in true }
-            )
-        else { return }
+        guard let trak = path.first, let entry = path.last?.firstEntry else { return }
         path.append(entry)
         let known = Set(MovieBoxes(entry.bytes, entry.content.dropFirst(78)).map(\.type))
         let added = light.boxes.filter { !known.contains($0.type) }.flatMap(\.bytes)
@@ -176,12 +164,13 @@ final class FragmentHeader: Sendable {
         }
     }
 
-    private func shift(_ traf: Box, _ tracks: [UInt32: Track]) {
+    private func shift(_ traf: Box, _ timescales: [UInt32: UInt64]) {
         guard let header = traf.child("tfhd"), let time = traf.child("tfdt"),
-            let track = tracks[header.number32(at: 4)],
-            let start = starts[track.isSound ? .audio : .video], start > .zero
+            case let number = header.number32(at: 4), let timescale = timescales[number],
+            starts.indices.contains(Int(number) - 1)
         else { return }
-        let units = (UInt64(start.nanoseconds) * track.scale + 500_000_000) / 1_000_000_000
+        let start = starts[Int(number) - 1].nanoseconds
+        let units = (UInt64(clamping: start) * timescale + 500_000_000) / 1_000_000_000
         if time.version == 1 {
             time.set(
                 UInt64(time.number32(at: 4)) << 32 | UInt64(time.number32(at: 8)) &+ units, at: 4)

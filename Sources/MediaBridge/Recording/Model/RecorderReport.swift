@@ -45,6 +45,8 @@ public struct RecorderReport: Sendable {
     /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
     /// buffers and its units are counted apart.
     public struct Track: Sendable {
+        /// `video`, `audio`, and `audio2`, `audio3` … for further audio tracks.
+        public var stream: String
         /// The codec's name, for example `h264`; `copy` if the recording only copies, and nothing has arrived yet.
         public var codec: String
         /// The encoder's factory name, for example `x264enc`; `copy` for encoded media that was recorded unchanged.
@@ -84,10 +86,12 @@ public struct RecorderReport: Sendable {
 
     /// All files in the order in which they were begun, except files that a ring removed.
     public var files: [File]
+    /// The counts of the streams: of the video, then of each audio track.
+    public var tracks: [Track]
     /// The counts of the video stream; `nil` if video is not recorded.
-    public var video: Track?
-    /// The counts of the audio stream; `nil` if audio is not recorded.
-    public var audio: Track?
+    public var video: Track? { tracks.first { $0.stream == RecordedStream.video.name } }
+    /// The counts of the first audio track; `nil` if audio is not recorded.
+    public var audio: Track? { tracks.first { $0.stream == RecordedStream.audio.name } }
     /// Media time of all files, including files that a ring removed.
     public var duration: Duration
     /// Bytes of all files, including files that a ring removed.

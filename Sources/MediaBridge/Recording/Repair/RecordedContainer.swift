@@ -9,6 +9,8 @@ struct RecordedContainer: Sendable {
     /// When the first unit was captured, in nanoseconds since 1970; `nil` if the file does not
     /// state it.
     var created: Int64?
+    /// The titles of the tracks of an MPEG-4 file, by the names of the demuxer's pads; demuxers do not read them.
+    var titles: [String: String] = [:]
     /// Whether the muxer completed the file; `nil` if the container does not show it.
     var isFinished: Bool?
     /// Whether a repair gains nothing: the file is complete, and of the ordinary form.
@@ -34,7 +36,7 @@ struct RecordedContainer: Sendable {
             return RecordedContainer(
                 container: head.dropFirst(8).starts(with: Array("qt".utf8)) ? .mov : .mp4,
                 fragments: index.fragmentReading, created: index.created,
-                isFinished: index.isFinished)
+                titles: index.titles, isFinished: index.isFinished)
         }
         if head.first == 0x47, head.count > 188, head[188] == 0x47 {
             return RecordedContainer(container: .ts)
@@ -126,32 +128,43 @@ private struct MovieIndex {
         return seconds * 1_000_000_000
     }
 
+    /// The tracks of video and audio, with the names of the demuxer's pads.
+    private var tracks: [(pad: String, box: Box)] {
+        var numbers: [String: Int] = [:]
+        return movie.children("trak").compactMap { track in
+            let handler = track.child("mdia")?.child("hdlr")
+            guard let kind = handler.flatMap({ self.kind(of: $0) }) else { return nil }
+            defer { numbers[kind, default: 0] += 1 }
+            return ("\(kind)_\(numbers[kind, default: 0])", track)
+        }
+    }
+
+    var titles: [String: String] {
+        tracks.reduce(into: [:]) { titles, track in
+            guard let name = track.box.child("udta")?.child("name") else { return }
+            titles[track.pad] = String(decoding: name.bytes[name.content], as: UTF8.self)
+        }
+    }
+
     /// How to read the file if it has fragments, or was meant to have them; `nil` for any other
     /// file.
     var fragmentReading: FragmentReading? {
         guard hasFragments || movie.child("mvex") != nil else { return nil }
         var reading = FragmentReading(patches: [:], delays: [:], isSequential: isSequential)
-        var numbers: [String: Int] = [:]
+        let tracks = self.tracks
         let movieScale = movie.child("mvhd").map { scale(of: $0) } ?? 1000
-        for track in movie.children("trak") {
-            guard let media = track.child("mdia"),
-                let kind = media.child("hdlr").flatMap({ self.kind(of: $0) })
-            else { continue }
-            let pad = "\(kind)_\(numbers[kind, default: 0])"
-            numbers[kind, default: 0] += 1
+        for (pad, track) in tracks {
             guard let edits = track.child("edts") else { continue }
             reading.patches[place + edits.content.lowerBound - 4] = Array("free".utf8)
             guard let list = edits.child("elst") else { continue }
-            let mediaScale = media.child("mdhd").map { scale(of: $0) } ?? movieScale
+            let mediaScale = track.child("mdia")?.child("mdhd").map { scale(of: $0) } ?? movieScale
             reading.delays[pad] = delay(list, movieScale, mediaScale)
         }
         // For audio, the edit list skips the samples that prime the decoder. mp4mux would drop
         // these: to keep every block, all tracks are delayed by their duration.
         let sound = reading.delays.filter { $0.key.hasPrefix("audio_") }.values.min() ?? 0
         if sound < 0 {
-            for number in numbers.flatMap({ kind, count in (0..<count).map { "\(kind)_\($0)" } }) {
-                reading.delays[number, default: 0] -= sound
-            }
+            for (pad, _) in tracks { reading.delays[pad, default: 0] -= sound }
         }
         return reading
     }

@@ -109,8 +109,12 @@ extension RecordingContainer {
 }
 
 extension StreamScan.Stream {
-    var isPicture: Bool {
-        mediaType.hasPrefix("video/") || mediaType.hasPrefix("image/")
+    var isPicture: Bool { kind == .video }
+
+    /// `nil` for text and data.
+    var kind: MediaKind? {
+        if mediaType.hasPrefix("audio/") { return .audio }
+        return mediaType.hasPrefix("video/") || mediaType.hasPrefix("image/") ? .video : nil
     }
 }
 

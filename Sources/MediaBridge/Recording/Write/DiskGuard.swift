@@ -70,7 +70,7 @@ private struct FileIndex {
     private var entries = 0
     private var samples = 0
     /// The time when the last fragment of each stream began.
-    private var fragments: [MediaKind: MediaTime] = [:]
+    private var fragments: [RecordedStream: MediaTime] = [:]
 
     /// Bytes per index entry, rounded up. GStreamer 1.22's muxers write 30 bytes in Matroska and 13
     /// to 19 in MPEG-4.
@@ -96,9 +96,9 @@ private struct FileIndex {
         // One entry for each fragment of each stream, and for each unit.
         case .movie:
             samples += 1
-            let isNext = fragments[unit.kind].map { unit.time - $0 >= Self.fragment } ?? true
+            let isNext = fragments[unit.stream].map { unit.time - $0 >= Self.fragment } ?? true
             guard isNext || (unit.kind == .video && unit.isKey) else { return }
-            fragments[unit.kind] = unit.time
+            fragments[unit.stream] = unit.time
             entries += 1
         }
     }

@@ -19,7 +19,7 @@ final class FileWriter: @unchecked Sendable {
     /// the first unit.
     var onEnding: @Sendable () -> Void = {}
     /// Returns, out of turn, the next unit of a stream for which the muxer waits, if it belongs to the file.
-    var takeEarly: (MediaKind, RecordingFile) -> EncodedUnit? = { _, _ in nil }
+    var takeEarly: (RecordedStream, RecordingFile) -> EncodedUnit? = { _, _ in nil }
 
     private(set) var file: RecordingFile?
     /// Whether a unit could not be written, because the recording has failed.
@@ -39,7 +39,7 @@ final class FileWriter: @unchecked Sendable {
     /// Gets a line for each unit; `nil` if nothing does.
     var frameLog: FrameLog?
     /// The tags of the streams, written to every file.
-    private(set) var tags: [MediaKind: Tags] = [:]
+    private(set) var tags: [RecordedStream: Tags] = [:]
     private var guardian: DiskGuard
     /// The number of files that are being completed.
     private var closing = 0
@@ -74,9 +74,9 @@ final class FileWriter: @unchecked Sendable {
         }
     }
 
-    func note(_ tags: Tags, of kind: MediaKind) {
-        self.tags[kind] = self.tags[kind]?.merged(with: tags) ?? tags
-        file?.take(tags, of: kind)
+    func note(_ tags: Tags, of stream: RecordedStream) {
+        self.tags[stream] = self.tags[stream]?.merged(with: tags) ?? tags
+        file?.take(tags, of: stream)
     }
 
     /// Whether the file's limits end it before a unit that a file could begin with.
@@ -90,7 +90,7 @@ final class FileWriter: @unchecked Sendable {
     ///   - unit: The unit that it begins with, one of `units`.
     ///   - streams: The first unit of each stream; units of other streams are not written.
     func begin(
-        at unit: EncodedUnit, with units: [EncodedUnit], _ streams: [MediaKind: EncodedUnit],
+        at unit: EncodedUnit, with units: [EncodedUnit], _ streams: [RecordedStream: EncodedUnit],
         _ reason: RecorderEvent.Reason
     ) {
         if fileIndex == 0 {
@@ -107,7 +107,7 @@ final class FileWriter: @unchecked Sendable {
                 return giveUp(units, names.path(at: nameIndex, timeline.wallClock.now()))
             }
             let file = try RecordingFile(
-                try claimNextName(unit), index: fileIndex, container: container, streams: streams,
+                try claimNextName(unit), index: fileIndex, container: container, first: streams,
                 tags: tags, isDurable: limits.isDurable, timeline: timeline)
             let onFailure: @Sendable (PipelineError) -> Void = { [weak self, progress] error in
                 // The error must not wait in the queue: the writer notices the failure at its next
@@ -137,7 +137,7 @@ final class FileWriter: @unchecked Sendable {
             drop(units)
             return
         }
-        opening = units.filter { streams[$0.kind] != nil }[...]
+        opening = units.filter { streams[$0.stream] != nil }[...]
         while let next = opening.popFirst() { write(next) }
     }
 
@@ -210,23 +210,23 @@ extension FileWriter {
     /// Writes a unit into the file. Blocks while the disk is slow.
     func write(_ unit: EncodedUnit) {
         guard let file else { return progress.drop(unit, .unwritten) }
-        feed(file, beside: unit.kind)
+        feed(file, beside: unit.stream)
         // The muxer may take the last unit of another stream, and wait for the next one, while this
         // one's queue is full already.
-        while file.isFull(unit.kind) {
+        while file.isFull(unit.stream) {
             let moves = file.waitForMovement(for: Self.starvation)
-            feed(file, beside: unit.kind)
+            feed(file, beside: unit.stream)
             // The muxer does not take units in the order of their times.
-            if !moves { file.lacking(beside: unit.kind).forEach { file.end($0) } }
+            if !moves { file.lacking(beside: unit.stream).forEach { file.end($0) } }
         }
         push(unit, to: file)
     }
 
-    /// Gives the muxer the units that it waits for while those of `kind` fill its queue; otherwise
+    /// Gives the muxer the units that it waits for while those of `stream` fill its queue; otherwise
     /// it would wait forever, and nothing would be written. A stream that has no unit, or none for
     /// this file, is ended in this file.
-    private func feed(_ file: RecordingFile, beside kind: MediaKind) {
-        for lacking in file.starving(beside: kind) {
+    private func feed(_ file: RecordingFile, beside stream: RecordedStream) {
+        for lacking in file.starving(beside: stream) {
             if let unit = takeOpening(lacking) ?? takeEarly(lacking, file) {
                 push(unit, to: file)
             } else {
@@ -235,8 +235,8 @@ extension FileWriter {
         }
     }
 
-    private func takeOpening(_ kind: MediaKind) -> EncodedUnit? {
-        opening.firstIndex { $0.kind == kind }.map { opening.remove(at: $0) }
+    private func takeOpening(_ stream: RecordedStream) -> EncodedUnit? {
+        opening.firstIndex { $0.stream == stream }.map { opening.remove(at: $0) }
     }
 
     private func push(_ unit: EncodedUnit, to file: RecordingFile) {
@@ -293,7 +293,7 @@ extension FileWriter {
         file.unlock()
         progress.update { state in
             state.add(report, at: file.index)
-            for kind in file.kinds { state.written[kind, default: 0] += file.written(kind) }
+            for stream in file.streams { state.written[stream, default: 0] += file.written(stream) }
             if state.current === file { state.current = nil }
             state.unfinished.removeAll { $0 === file }
         }

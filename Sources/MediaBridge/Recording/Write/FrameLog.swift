@@ -16,8 +16,9 @@ final class FrameLog {
     private let descriptor: Int32
     private let timeline: RecordingTimeline
     /// Returns the counts of what was dropped so far.
-    private let drops: (MediaKind) -> DropCounts
-    private var streams: [MediaKind: Stream] = [:]
+    private let drops: (RecordedStream) -> DropCounts
+    /// By the name of the stream.
+    private var streams: [String: Stream] = [:]
     /// The index and the path of the last unit's file: asking a file for its path looks at the disk.
     private var file = (index: -1, path: "")
 
@@ -40,7 +41,7 @@ final class FrameLog {
     ///
     /// - Throws: ``PipelineError`` for the name of a recording, and for an existing file that is no log.
     init(
-        _ path: String, timeline: RecordingTimeline, drops: @escaping (MediaKind) -> DropCounts
+        _ path: String, timeline: RecordingTimeline, drops: @escaping (RecordedStream) -> DropCounts
     ) throws(PipelineError) {
         self.path = path
         self.timeline = timeline
@@ -85,28 +86,29 @@ final class FrameLog {
     /// Notes a unit that was passed to a file's muxer.
     func add(_ unit: EncodedUnit, to file: RecordingFile) {
         if self.file.index != file.index {
-            for kind in streams.keys { streams[kind]?.index = 0 }
+            for name in streams.keys { streams[name]?.index = 0 }
             self.file = (file.index, file.path)
         }
-        var stream = streams[unit.kind] ?? Stream()
-        let causes = add(drops(unit.kind), of: unit.kind, &stream)
+        let name = unit.stream.name
+        var stream = streams[name] ?? Stream()
+        let causes = add(drops(unit.stream), of: name, &stream)
         let step = stream.last.map { unit.time - $0.time }
         if let (time, length) = stream.last, let length, let step,
             (step - length).nanoseconds > length.nanoseconds / 2 + Self.rounding
         {
-            var gap = Line("gap", unit.kind)
+            var gap = Line("gap", name)
             place(&gap, at: time + length, in: file)
             gap.seconds = (step - length).seconds
             gap.cause = causes.first?.rawValue ?? "source"
             write(gap)
         }
-        var line = Line("frame", unit.kind)
+        var line = Line("frame", name)
         place(&line, at: unit.presented, in: file)
         (line.index, line.key, line.bytes) = (stream.index, unit.isKey, unit.byteCount)
         write(line)
         stream.index += 1
         stream.last = (unit.time, unit.duration ?? step)
-        streams[unit.kind] = stream
+        streams[name] = stream
     }
 
     /// Notes a mark at a time of the recorder.
@@ -119,22 +121,21 @@ final class FrameLog {
 
     /// Notes what was dropped since the last unit.
     func finish(_ report: RecorderReport) {
-        for (kind, track) in [(MediaKind.video, report.video), (.audio, report.audio)] {
-            guard let track else { continue }
-            var stream = streams[kind] ?? Stream()
-            _ = add(track.losses, of: kind, &stream)
-            streams[kind] = stream
+        for track in report.tracks {
+            var stream = streams[track.stream] ?? Stream()
+            _ = add(track.losses, of: track.stream, &stream)
+            streams[track.stream] = stream
         }
     }
 
     /// Writes a line for each cause whose count has grown, and returns these causes.
     private func add(
-        _ dropped: DropCounts, of kind: MediaKind, _ stream: inout Stream
+        _ dropped: DropCounts, of name: String, _ stream: inout Stream
     ) -> [DropCause] {
         guard dropped != stream.dropped else { return [] }
         let causes = DropCause.allCases.filter { dropped[$0] > stream.dropped[$0] }
         for cause in causes {
-            var line = Line("drop", kind)
+            var line = Line("drop", name)
             line.wall = Self.text(timeline.wallClock.now())
             line.cause = cause.rawValue
             line.count = dropped[cause] - stream.dropped[cause]
@@ -161,7 +162,7 @@ final class FrameLog {
         var count: Int?
         var name: String?
 
-        init(_ type: String, _ kind: MediaKind?) { (self.type, stream) = (type, kind?.rawValue) }
+        init(_ type: String, _ stream: String?) { (self.type, self.stream) = (type, stream) }
     }
 
     private func place(_ line: inout Line, at time: MediaTime, in file: RecordingFile) {

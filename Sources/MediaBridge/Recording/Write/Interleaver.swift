@@ -28,8 +28,14 @@ struct Interleaver {
         var reached: MediaTime?
         /// Whether units have come, and the last wait for one of them did not end without one.
         var isExpected = false
+        /// Whether its units are recorded as they came.
+        var isCopy = false
+        /// Of audio: how long pictures have arrived while no audio did.
+        var silence = MediaTime.zero
+
+        mutating func missAudio(for step: MediaTime) { silence = silence + step }
     }
-    private var tracks: [MediaKind: Track]
+    private var tracks: [RecordedStream: Track]
     private var heldBytes = 0
     private var isFlushing = false
     /// How far one live stream may be behind another before the other stops waiting for it.
@@ -39,30 +45,27 @@ struct Interleaver {
     /// without a picture.
     private static let pictureWait = MediaTime(nanoseconds: 6_000_000_000)
     private static let limit = 64_000_000
-    private var copiesSound = false
-    /// How long pictures have arrived while no sound did.
-    private var silence = MediaTime.zero
     private var lastPicture: Duration?
-    /// The maximum that a pause between two pictures adds to ``silence``: an interruption that delayed the
+    /// The maximum that a pause between two pictures adds to ``Track/silence``: an interruption that delayed the
     /// pictures delayed the sound too.
     private static let longestStep = MediaTime(nanoseconds: 500_000_000)
     /// Upper limit for `reached` after the beginning of a unit: how long audio may continue after a
     /// picture while the next one is missing.
     private static let foresight = MediaTime(nanoseconds: 1_000_000_000)
 
-    init(_ kinds: [MediaKind]) {
-        tracks = Dictionary(uniqueKeysWithValues: kinds.map { ($0, Track()) })
+    init(_ streams: [RecordedStream]) {
+        tracks = Dictionary(uniqueKeysWithValues: streams.map { ($0, Track()) })
     }
 
-    mutating func begin(_ kind: MediaKind, generation: Int) {
-        tracks[kind]?.generations.append(Generation(number: generation))
+    mutating func begin(_ stream: RecordedStream, generation: Int) {
+        tracks[stream]?.generations.append(Generation(number: generation))
     }
 
     mutating func add(_ unit: EncodedUnit, generation: Int) {
-        guard let place = place(unit.kind, generation) else { return }
-        tracks[unit.kind]?.generations[place].units.append(unit)
-        tracks[unit.kind]?.newest = unit.time
-        tracks[unit.kind]?.isExpected = true
+        guard let place = place(unit.stream, generation) else { return }
+        tracks[unit.stream]?.generations[place].units.append(unit)
+        tracks[unit.stream]?.newest = unit.time
+        tracks[unit.stream]?.isExpected = true
         heldBytes += unit.cost
         noteArrival(unit)
     }
@@ -70,28 +73,32 @@ struct Interleaver {
     private mutating func noteArrival(_ unit: EncodedUnit) {
         switch unit.kind {
         case .audio:
-            copiesSound = unit.isCopy
-            silence = .zero
+            tracks[unit.stream]?.isCopy = unit.isCopy
+            tracks[unit.stream]?.silence = .zero
         case .video:
-            let step = lastPicture.map { MediaTime(unit.arrival - $0) } ?? .zero
-            silence = silence + min(step, Self.longestStep)
+            let step = min(
+                lastPicture.map { MediaTime(unit.arrival - $0) } ?? .zero, Self.longestStep)
+            for stream in tracks.keys { tracks[stream]?.missAudio(for: step) }
             lastPicture = unit.arrival
         }
     }
 
-    /// Whether live, copied sound has given nothing for as long as streams wait for each other, not
-    /// even late sound, although pictures came.
-    var isSoundSilent: Bool {
-        guard copiesSound, let maximumWait else { return false }
-        return silence > maximumWait && peek(.audio) == nil
+    /// The live, copied audio streams that have given nothing for as long as streams wait for each other, not even late
+    /// audio, although pictures came.
+    var silent: [RecordedStream] {
+        guard let maximumWait else { return [] }
+        return tracks.compactMap { stream, track in
+            let isSilent = stream.kind == .audio && track.isCopy && track.silence > maximumWait
+            return isSilent && peek(stream) == nil ? stream : nil
+        }
     }
 
-    mutating func end(_ kind: MediaKind, generation: Int) {
-        guard let place = place(kind, generation) else { return }
-        tracks[kind]?.generations[place].isEnded = true
+    mutating func end(_ stream: RecordedStream, generation: Int) {
+        guard let place = place(stream, generation) else { return }
+        tracks[stream]?.generations[place].isEnded = true
     }
 
-    mutating func endTrack(_ kind: MediaKind) { tracks[kind]?.hasEnded = true }
+    mutating func endTrack(_ stream: RecordedStream) { tracks[stream]?.hasEnded = true }
 
     /// Whether pictures have come, but none for ``pictureWait``.
     var arePicturesLost: Bool {
@@ -101,10 +108,10 @@ struct Interleaver {
     /// Stops all waiting of streams for each other.
     mutating func flush() {
         isFlushing = true
-        for kind in tracks.keys {
-            tracks[kind]?.hasEnded = true
-            for place in tracks[kind]?.generations.indices ?? 0..<0 {
-                tracks[kind]?.generations[place].isEnded = true
+        for stream in tracks.keys {
+            tracks[stream]?.hasEnded = true
+            for place in tracks[stream]?.generations.indices ?? 0..<0 {
+                tracks[stream]?.generations[place].isEnded = true
             }
         }
     }
@@ -112,26 +119,26 @@ struct Interleaver {
     /// Whether every stream has ended and no units are held.
     var isOver: Bool { tracks.values.allSatisfy(\.isOver) }
 
-    func isOver(_ kind: MediaKind) -> Bool { tracks[kind]?.isOver ?? true }
+    func isOver(_ stream: RecordedStream) -> Bool { tracks[stream]?.isOver ?? true }
 
     /// Returns the next unit of a stream without removing it.
-    func peek(_ kind: MediaKind) -> EncodedUnit? {
-        tracks[kind]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
+    func peek(_ stream: RecordedStream) -> EncodedUnit? {
+        tracks[stream]?.generations.first { !$0.units.isEmpty || !$0.isEnded }?.units.first
     }
 
     /// Removes and returns the next unit of a stream, even if other units are due before it.
-    mutating func take(early kind: MediaKind) -> Released? {
-        dropDone(kind)
-        return take(kind)
+    mutating func take(early stream: RecordedStream) -> Released? {
+        dropDone(stream)
+        return take(stream)
     }
 
-    func newest(_ kind: MediaKind) -> MediaTime? { tracks[kind]?.newest }
+    func newest(_ stream: RecordedStream) -> MediaTime? { tracks[stream]?.newest }
 
     /// Removes and returns the next unit that lies before its stream's time in `times`, without
     /// waiting for any stream.
-    mutating func next(before times: [MediaKind: MediaTime]) -> Released? {
-        let heads = heads().filter { unit in times[unit.kind].map { unit.time < $0 } ?? false }
-        return heads.min { $0.time < $1.time }.flatMap { take($0.kind) }
+    mutating func next(before times: [RecordedStream: MediaTime]) -> Released? {
+        let heads = heads().filter { unit in times[unit.stream].map { unit.time < $0 } ?? false }
+        return heads.min { $0.time < $1.time }.flatMap { take($0.stream) }
     }
 
     /// Removes and returns the next unit; `nil` if it must wait for another stream.
@@ -139,19 +146,20 @@ struct Interleaver {
     /// - Parameter now: The present time of the units' arrivals.
     mutating func next(now: Duration) -> Released? {
         guard let unit = heads().min(by: { $0.time < $1.time }) else { return nil }
-        let kind = unit.kind
-        let isSoundSilent = self.isSoundSilent
+        let silent = self.silent
         let lacking = tracks.filter {
-            peek($0.key) == nil && !$0.value.isOver && !($0.key == .audio && isSoundSilent)
-        }.map(\.value)
-        if lacking.isEmpty || isFlushing
-            || (kind == .audio && lacking.allSatisfy { isBefore($0, unit) })
-        {
-            return take(kind)
+            peek($0.key) == nil && !$0.value.isOver && !silent.contains($0.key)
         }
-        guard isOverdue(unit, now) else { return nil }
-        if kind == .audio { tracks[.video]?.isExpected = false }
-        return take(kind)
+        if lacking.isEmpty || isFlushing
+            || (lacking.count == 1 && lacking[.video].map { isBefore($0, unit) } ?? false)
+        {
+            return take(unit.stream)
+        }
+        guard isOverdue(unit, now, expectsPictures: lacking[.video]?.isExpected == true) else {
+            return nil
+        }
+        if lacking[.video] != nil { tracks[.video]?.isExpected = false }
+        return take(unit.stream)
     }
 
     /// Returns whether an audio unit precedes the next picture, although that has not arrived yet.
@@ -163,37 +171,38 @@ struct Interleaver {
     }
 
     /// Compares the time of the units and the clock: a recording may run faster than real time.
-    private func isOverdue(_ unit: EncodedUnit, _ now: Duration) -> Bool {
+    private func isOverdue(
+        _ unit: EncodedUnit, _ now: Duration, expectsPictures: Bool
+    ) -> Bool {
         if heldBytes > Self.limit { return true }
-        guard let maximumWait, let newest = tracks[unit.kind]?.newest else { return false }
-        let expectsPictures = unit.kind == .audio && tracks[.video]?.isExpected == true
+        guard let maximumWait, let newest = tracks[unit.stream]?.newest else { return false }
         let wait = expectsPictures ? Self.pictureWait : maximumWait
         return newest - unit.time > wait && MediaTime(now - unit.arrival) > wait
     }
 
-    private mutating func take(_ kind: MediaKind) -> Released? {
-        guard let number = tracks[kind]?.generations.first?.number,
-            let unit = tracks[kind]?.generations[0].units.popFirst()
+    private mutating func take(_ stream: RecordedStream) -> Released? {
+        guard let number = tracks[stream]?.generations.first?.number,
+            let unit = tracks[stream]?.generations[0].units.popFirst()
         else { return nil }
         heldBytes -= unit.cost
-        tracks[kind]?.reached = min(unit.end, unit.time + Self.foresight)
+        tracks[stream]?.reached = min(unit.end, unit.time + Self.foresight)
         return Released(unit: unit, generation: number)
     }
 
     /// Returns the next unit of each stream.
     private mutating func heads() -> [EncodedUnit] {
-        for kind in tracks.keys { dropDone(kind) }
+        for stream in tracks.keys { dropDone(stream) }
         return tracks.keys.compactMap { peek($0) }
     }
 
-    private mutating func dropDone(_ kind: MediaKind) {
-        while let first = tracks[kind]?.generations.first, first.isEnded, first.units.isEmpty {
-            tracks[kind]?.generations.removeFirst()
+    private mutating func dropDone(_ stream: RecordedStream) {
+        while let first = tracks[stream]?.generations.first, first.isEnded, first.units.isEmpty {
+            tracks[stream]?.generations.removeFirst()
         }
     }
 
-    private func place(_ kind: MediaKind, _ generation: Int) -> Int? {
-        tracks[kind]?.generations.firstIndex { $0.number == generation }
+    private func place(_ stream: RecordedStream, _ generation: Int) -> Int? {
+        tracks[stream]?.generations.firstIndex { $0.number == generation }
     }
 }
 
@@ -208,7 +217,7 @@ struct Interleaver {
 /// no data at all, and units that exceed the memory.
 struct RecentUnits {
     private let length: MediaTime
-    private let leader: MediaKind
+    private let leader: RecordedStream
     private let memory: Int
     private var units: [Interleaver.Released] = []
     /// The memory that the units occupy, in bytes.
@@ -217,7 +226,7 @@ struct RecentUnits {
     /// - Parameters:
     ///   - leader: The stream whose key units begin files.
     ///   - memory: The maximum number of bytes.
-    init(length: MediaTime, leader: MediaKind, memory: Int = .max) {
+    init(length: MediaTime, leader: RecordedStream, memory: Int = .max) {
         self.length = length
         self.leader = leader
         self.memory = memory
@@ -248,11 +257,13 @@ struct RecentUnits {
     var first: EncodedUnit? { units.first?.unit }
 
     /// Returns the oldest unit of a stream.
-    func first(_ kind: MediaKind) -> EncodedUnit? { units.first { $0.unit.kind == kind }?.unit }
+    func first(_ stream: RecordedStream) -> EncodedUnit? {
+        units.first { $0.unit.stream == stream }?.unit
+    }
 
     /// Whether a unit of the leading stream at or after a time was added: no key unit before it follows.
     func reaches(_ time: MediaTime) -> Bool {
-        units.contains { $0.unit.kind == leader && $0.unit.time >= time }
+        units.contains { $0.unit.stream == leader && $0.unit.time >= time }
     }
 
     /// Removes and returns the units before a time.
@@ -306,7 +317,7 @@ struct RecentUnits {
         return units[count...].firstIndex { begins($0.unit) } ?? count
     }
 
-    private func begins(_ unit: EncodedUnit) -> Bool { unit.kind == leader && unit.isKey }
+    private func begins(_ unit: EncodedUnit) -> Bool { unit.stream == leader && unit.isKey }
 
     /// Removes and returns all units.
     mutating func takeAll() -> [Interleaver.Released] {

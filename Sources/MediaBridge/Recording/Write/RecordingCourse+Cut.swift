@@ -32,8 +32,8 @@ extension RecordingCourse {
 extension RecordingCut {
     /// Returns whether all units before the cut have arrived.
     func isReached(by interleaver: Interleaver) -> Bool {
-        awaited.allSatisfy { kind, time in
-            interleaver.isOver(kind) || interleaver.newest(kind).map { $0 >= time } ?? false
+        awaited.allSatisfy { stream, time in
+            interleaver.isOver(stream) || interleaver.newest(stream).map { $0 >= time } ?? false
         }
     }
 }

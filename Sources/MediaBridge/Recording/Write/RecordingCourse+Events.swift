@@ -51,7 +51,7 @@ extension RecordingCourse {
         guard isInEvent else {
             let isKnown = isLive || decided >= range.from
             evict(before: min(decided, range.from))
-            guard isKnown, preRoll.reaches(range.from) || interleaver.isOver(kinds[0])
+            guard isKnown, preRoll.reaches(range.from) || interleaver.isOver(streams[0])
             else { return false }
             evict(before: range.from)
             isInEvent = true

@@ -5,7 +5,7 @@ internal import MediaBasics
 ///
 /// `@unchecked Sendable`: all mutable state is used only on the writer's queue.
 final class RecordingCourse: @unchecked Sendable {
-    let kinds: [MediaKind]
+    let streams: [RecordedStream]
     let writer: FileWriter
     var progress: RecordingProgress { writer.progress }
 
@@ -34,7 +34,7 @@ final class RecordingCourse: @unchecked Sendable {
     private var leadCost = 0
     /// The units of the pre-roll, while they are written to the file.
     private var upcoming: ArraySlice<Interleaver.Released> = []
-    private var missing: Set<MediaKind> = []
+    private var missing: Set<RecordedStream> = []
     /// Where the recording ends while the streams continue.
     var cut: RecordingCut?
 
@@ -43,18 +43,18 @@ final class RecordingCourse: @unchecked Sendable {
     /// The maximum number of bytes of audio that is held while there is no video.
     private static let leadLimit = 32_000_000
 
-    /// - Parameter kinds: The kinds of the streams, the leading one first.
-    init(_ kinds: [MediaKind], _ writer: FileWriter) {
-        self.kinds = kinds
+    /// - Parameter streams: The leading one first.
+    init(_ streams: [RecordedStream], _ writer: FileWriter) {
+        self.streams = streams
         self.writer = writer
         let limits = writer.limits
-        interleaver = Interleaver(kinds)
+        interleaver = Interleaver(streams)
         preRoll = RecentUnits(
-            length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: kinds[0],
+            length: limits.preRoll.map { MediaTime($0) } ?? .zero, leader: streams[0],
             memory: limits.events == nil ? .max : limits.replayMemory)
         wanted = limits.events.map { WantedTimes($0) }
         replay = limits.replay.map { length in
-            RecentUnits(length: MediaTime(length), leader: kinds[0], memory: limits.replayMemory)
+            RecentUnits(length: MediaTime(length), leader: streams[0], memory: limits.replayMemory)
         }
         writer.takeEarly = { [unowned self] in takeEarly($0, for: $1) }
     }
@@ -64,17 +64,17 @@ final class RecordingCourse: @unchecked Sendable {
     func handle(_ items: [RecordingInbox.Item]) {
         for item in items {
             switch item {
-            case .began(let kind, let generation):
-                interleaver.begin(kind, generation: generation)
+            case .began(let stream, let generation):
+                interleaver.begin(stream, generation: generation)
             case .unit(let unit, let generation): interleaver.add(unit, generation: generation)
-            case .ended(let kind, let generation, let error):
-                interleaver.end(kind, generation: generation)
+            case .ended(let stream, let generation, let error):
+                interleaver.end(stream, generation: generation)
                 if let error { writer.fail(error) }
-            case .trackEnded(let kind): interleaver.endTrack(kind)
+            case .trackEnded(let stream): interleaver.endTrack(stream)
             case .live: interleaver.maximumWait = Self.startWait
             case .event(let event): if progress.failure == nil { writer.notify(event) }
             case .failed(let error): writer.fail(error)
-            case .tags(let kind, let tags): writer.note(tags, of: kind)
+            case .tags(let stream, let tags): writer.note(tags, of: stream)
             case .start(let mark): afterPump { start(at: mark) }
             case .mark(let name, let time): writer.mark(name, at: time)
             case .split(let time): splits.append(time)
@@ -121,8 +121,8 @@ final class RecordingCourse: @unchecked Sendable {
     func pump() {
         while let released = interleaver.next(now: writer.clock.now) {
             remember(released)
-            if released.unit.kind == kinds[0] { reached = released.unit.time }
-            if interleaver.isSoundSilent { writer.file?.end(.audio) }
+            if released.unit.stream == streams[0] { reached = released.unit.time }
+            for stream in interleaver.silent { writer.file?.end(stream) }
             if interleaver.arePicturesLost { writer.file?.end(.video) }
             take(released)
             if let startMark, let reached, reached >= startMark { start() }
@@ -200,7 +200,7 @@ final class RecordingCourse: @unchecked Sendable {
             begin(with: released, reason)
             return
         }
-        guard file.kinds.contains(unit.kind), !file.hasEnded(unit.kind) else {
+        guard file.streams.contains(unit.stream), !file.hasEnded(unit.stream) else {
             wantsNewFile = .streamAppeared
             return progress.drop(unit, .late)
         }
@@ -219,8 +219,8 @@ final class RecordingCourse: @unchecked Sendable {
 
     private func mayBegin(with unit: EncodedUnit) -> Bool {
         guard unit.isKey else { return false }
-        if unit.kind == kinds[0] { return true }
-        let leads = interleaver.isOver(kinds[0])
+        if unit.stream == streams[0] { return true }
+        let leads = interleaver.isOver(streams[0])
         let since = lead.first.map { unit.time - $0.time } ?? .zero
         return leads || (interleaver.maximumWait != nil && since > Self.startWait)
             || leadCost > Self.leadLimit
@@ -239,15 +239,15 @@ final class RecordingCourse: @unchecked Sendable {
     ) -> RecorderEvent.Reason? {
         let unit = released.unit
         guard unit.isKey else { return nil }
-        let leads = unit.kind == .video || !file.kinds.contains(.video)
+        let leads = unit.kind == .video || !file.streams.contains(.video)
         guard leads else { return nil }
         if unit.kind == .video, released.generation != fileGeneration {
-            return file.kinds.contains(.video) ? .formatChanged : .streamAppeared
+            return file.streams.contains(.video) ? .formatChanged : .streamAppeared
         }
-        if file.kinds.contains(unit.kind) {
+        if file.streams.contains(unit.stream) {
             if !file.holds(unit) { return .formatChanged }
             // The stream timed out earlier and has resumed. A stream that a failure ended does not resume.
-            if file.hasEnded(unit.kind), progress.failure == nil { return .streamAppeared }
+            if file.hasEnded(unit.stream), progress.failure == nil { return .streamAppeared }
         }
         if let wantsNewFile { return wantsNewFile }
         if isSplit(before: unit) { return .segment }
@@ -274,36 +274,36 @@ final class RecordingCourse: @unchecked Sendable {
         }
         // If the file begins with only audio, `first` contains the unit already.
         let units = first.contains { $0 === unit } ? first : first + [unit]
-        var streams: [MediaKind: EncodedUnit] = [:]
-        for kind in kinds {
+        var opening: [RecordedStream: EncodedUnit] = [:]
+        for stream in streams {
             let next =
-                units.first { $0.kind == kind }
-                ?? upcoming.first { $0.unit.kind == kind }?.unit ?? preRoll.first(kind)
-                ?? interleaver.peek(kind)
+                units.first { $0.stream == stream }
+                ?? upcoming.first { $0.unit.stream == stream }?.unit ?? preRoll.first(stream)
+                ?? interleaver.peek(stream)
             if let next {
-                streams[kind] = next
-            } else if !interleaver.isOver(kind), missing.insert(kind).inserted {
-                writer.notify(.streamMissing(kind.rawValue))
+                opening[stream] = next
+            } else if !interleaver.isOver(stream), missing.insert(stream).inserted {
+                writer.notify(.streamMissing(stream.name))
             }
         }
         if unit.kind == .video { fileGeneration = released.generation }
-        writer.begin(at: unit, with: units, streams, reason)
+        writer.begin(at: unit, with: units, opening, reason)
         noteFailure()
     }
 
     /// Removes and returns the next unit of a stream out of order, if it belongs to this file.
-    private func takeEarly(_ kind: MediaKind, for file: RecordingFile) -> EncodedUnit? {
+    private func takeEarly(_ stream: RecordedStream, for file: RecordingFile) -> EncodedUnit? {
         func belongs(_ unit: EncodedUnit) -> Bool {
             file.holds(unit) && !writer.isReached(at: unit) && wantsNewFile == nil
                 && !isSplit(before: unit) && cut?.isBehind(unit) != true && isDecided(unit)
         }
-        if let place = upcoming.firstIndex(where: { $0.unit.kind == kind }) {
+        if let place = upcoming.firstIndex(where: { $0.unit.stream == stream }) {
             guard belongs(upcoming[place].unit) else { return nil }
             return upcoming.remove(at: place).unit
         }
-        guard preRoll.first(kind) == nil, let unit = interleaver.peek(kind), belongs(unit)
+        guard preRoll.first(stream) == nil, let unit = interleaver.peek(stream), belongs(unit)
         else { return nil }
-        guard let released = interleaver.take(early: kind) else { return nil }
+        guard let released = interleaver.take(early: stream) else { return nil }
         remember(released)
         return released.unit
     }

@@ -10,7 +10,7 @@ final class RecordingFile: Sendable {
     private let claim: ClaimedFile
     /// The file's path, which changes if the file is moved. Thread: any.
     var path: String { claim.path }
-    let kinds: [MediaKind]
+    let streams: [RecordedStream]
     /// The recorder's time that becomes zero in the file.
     let zero: MediaTime
     /// The wall-clock time of the file's time zero, in nanoseconds since 1970.
@@ -22,7 +22,7 @@ final class RecordingFile: Sendable {
     private let output: Output
     private let reached = Atomic<Int64>(0)
     /// The times of the last units pushed, including all units that are queued for the muxer.
-    private let queued = Mutex<[MediaKind: [MediaTime]]>([:])
+    private let queued = Mutex<[RecordedStream: [MediaTime]]>([:])
     /// The object that the probe on the muxer retains.
     private final class Outgoing: Sendable {
         let tally = SingleWriterCounter()
@@ -31,13 +31,15 @@ final class RecordingFile: Sendable {
     /// Buffers that the muxer has passed to the file: one unit may take several writes. Thread: any.
     var writes: Int { outgoing.tally.value }
     private let marks = Mutex<[RecorderReport.Mark]>([])
+    /// Titles of the audio tracks of a movie: its muxer would write the last one as that of the file.
+    private let titles = Mutex<[RecordedStream: String]>([:])
     /// The number of units in a file that failed; `nil` for any other.
-    private let held = Mutex<[MediaKind: Int]?>(nil)
+    private let held = Mutex<[RecordedStream: Int]?>(nil)
     /// The units that ``abandon()`` discarded; `nil` before.
-    private let discarded = Mutex<[MediaKind: Int]?>(nil)
+    private let discarded = Mutex<[RecordedStream: Int]?>(nil)
     /// The format of each stream, which the muxer gets once: the header cannot change.
-    private let formats: [MediaKind: Format]
-    private let tags: [MediaKind: Tags]
+    private let formats: [RecordedStream: Format]
+    private let tags: [RecordedStream: Tags]
     /// The orientation of the pictures; upright if they were encoded here.
     private let orientation: ImageOrientation
     /// Signalled when a unit leaves a queue, and when the file takes no more units.
@@ -54,28 +56,29 @@ final class RecordingFile: Sendable {
     private static let starving = 200
 
     /// - Parameters:
-    ///   - streams: The first unit of each stream in the file.
+    ///   - first: The first unit of each stream in the file.
     ///   - tags: The tags of each stream.
     ///   - timeline: Knows the wall-clock time of the recorder's times.
     init(
         _ claim: ClaimedFile, index: Int, container: RecordingContainer,
-        streams: [MediaKind: EncodedUnit], tags: [MediaKind: Tags] = [:], isDurable: Bool = false,
+        first: [RecordedStream: EncodedUnit], tags: [RecordedStream: Tags] = [:],
+        isDurable: Bool = false,
         timeline: RecordingTimeline
     ) throws(PipelineError) {
         // Muxers do not write the orientation: it is added to mp4 below.
         self.tags = tags.compactMapValues { $0.removing(["image-orientation"]) }
         orientation =
-            streams[.video]?.isCopy == true
+            first[.video]?.isCopy == true
             ? tags[.video]?["image-orientation"].flatMap { ImageOrientation(tag: $0) } ?? .init()
             : .init()
-        formats = streams.mapValues { Format($0) }
-        zero = streams.values.map(\.time).min() ?? .zero
+        formats = first.mapValues { Format($0) }
+        zero = first.values.map(\.time).min() ?? .zero
         began = timeline.wallTime(of: zero)
         timeOfDay = container == .mov ? timeline.wallClock.timeOfDay(at: began) : nil
         self.claim = claim
         self.index = index
         self.container = container
-        kinds = MediaKind.allCases.filter { streams[$0] != nil }
+        streams = first.keys.sorted()
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .wait
         configuration.queue = QueueLimit(buffers: Self.depth)
@@ -84,10 +87,10 @@ final class RecordingFile: Sendable {
         var text = try VariableText("filesink location=${path} buffer-mode=unbuffered async=false")
             .filled(with: ["path": claim.location])
         let zero = zero
-        let starts = streams.mapValues { $0.time - zero }
+        let starts = first.mapValues { $0.time - zero }
         text = "\(container.muxer(starts: starts)) name=mux ! \(text)"
-        for kind in kinds {
-            text += " appsrc name=\(kind.rawValue) ! mux.\(container.pad(for: kind))"
+        for stream in streams {
+            text += " appsrc name=\(stream.name) ! mux.\(container.pad(for: stream))"
         }
         do throws(PipelineError) {
             output = try Output(text, configuration: configuration)
@@ -97,14 +100,14 @@ final class RecordingFile: Sendable {
         }
         let muxer = output.pipeline.element(named: "mux")
         muxer?.pad("src")?.onBuffer { [outgoing] in outgoing.tally.add() }
-        let light = PictureLight(streams[.video]?.caps)
+        let light = PictureLight(first[.video]?.caps)
         switch container.structure {
         case .movie:
             let header = FragmentHeader(
-                starts: starts, orientation: orientation, created: began,
+                starts: streams.compactMap { starts[$0] }, orientation: orientation, created: began,
                 hidesFragments: isDurable, light: light)
             muxer?.pad("src")?.rewrite(FragmentHeader.isMeant) { header.edit($0) }
-            if let video = streams[.video] { container.setTimescale(muxer, for: video.caps) }
+            if let video = first[.video] { container.setTimescale(muxer, for: video.caps) }
         case .matroska:
             MatroskaHeader.correct(muxer, created: began, light: light) { [weak self] in
                 self?.duration ?? .zero
@@ -117,7 +120,7 @@ final class RecordingFile: Sendable {
     func open() throws(PipelineError) {
         output.prepare()
         do throws(PipelineError) {
-            for (kind, tags) in tags { take(tags, of: kind) }
+            for (stream, tags) in tags { take(tags, of: stream) }
             try output.pipeline.setStateAndWait(.playing)
         } catch {
             output.close()
@@ -131,7 +134,14 @@ final class RecordingFile: Sendable {
     var losesOrientation: Bool { !container.isMovie && orientation != ImageOrientation() }
 
     /// Passes a stream's tags to the muxer.
-    func take(_ tags: Tags, of kind: MediaKind) { output.branches[kind.rawValue]?.receive(tags) }
+    func take(_ tags: Tags, of stream: RecordedStream) {
+        var tags: Tags? = tags
+        if container.isMovie, stream.kind == .audio, streams.contains(where: { $0.number > 0 }) {
+            if let title = tags?["title"] { titles.withLock { $0[stream] = title } }
+            tags = tags?.removing(["title"])
+        }
+        if let tags { output.branches[stream.name]?.receive(tags) }
+    }
 
     /// Calls `body` with the first error, on the thread that posts it.
     func onFailure(_ body: @escaping @Sendable (PipelineError) -> Void) {
@@ -143,20 +153,20 @@ final class RecordingFile: Sendable {
 
     /// Returns whether the file's header is valid for a unit; otherwise the unit belongs in another
     /// file, regardless of what changed.
-    func holds(_ unit: EncodedUnit) -> Bool { formats[unit.kind]?.includes(unit) ?? false }
+    func holds(_ unit: EncodedUnit) -> Bool { formats[unit.stream]?.includes(unit) ?? false }
 
     /// Passes a unit to the muxer. Blocks while the disk is slow.
     ///
     /// - Returns: False if the file accepts no more units, or not this unit's format.
     func push(_ unit: EncodedUnit) -> Bool {
-        guard let branch = output.branches[unit.kind.rawValue], let format = formats[unit.kind],
+        guard let branch = output.branches[unit.stream.name], let format = formats[unit.stream],
             format.includes(unit)
         else { return false }
         let disposition = branch.push(
             unit.buffer.retained(), caps: format.described, time: unit.presented - zero,
             duration: unit.duration, live: nil)
         guard disposition.isAccepted else { return false }
-        note(unit.time, of: unit.kind)
+        note(unit.time, of: unit.stream)
         reached.max(branch.reached.nanoseconds, ordering: .relaxed)
         return true
     }
@@ -166,38 +176,38 @@ final class RecordingFile: Sendable {
 
     /// Returns the streams that the muxer is waiting for while units of another stream fill its
     /// queue: it has taken their last unit, and the next one of the full queue is not earlier.
-    func starving(beside kind: MediaKind) -> [MediaKind] {
-        guard waiting(kind) >= Self.starving, let next = nextQueued(kind) else { return [] }
-        return lacking(beside: kind).filter { newestQueued($0).map { $0 <= next } ?? true }
+    func starving(beside stream: RecordedStream) -> [RecordedStream] {
+        guard waiting(stream) >= Self.starving, let next = nextQueued(stream) else { return [] }
+        return lacking(beside: stream).filter { newestQueued($0).map { $0 <= next } ?? true }
     }
 
-    private func note(_ time: MediaTime, of kind: MediaKind) {
+    private func note(_ time: MediaTime, of stream: RecordedStream) {
         queued.withLock { queued in
-            queued[kind, default: []].append(time)
-            if queued[kind, default: []].count > 2 * Self.depth {
-                queued[kind]?.removeFirst(Self.depth)
+            queued[stream, default: []].append(time)
+            if queued[stream, default: []].count > 2 * Self.depth {
+                queued[stream]?.removeFirst(Self.depth)
             }
         }
     }
 
     /// Returns the open streams that have nothing queued for the muxer.
-    func lacking(beside kind: MediaKind) -> [MediaKind] {
-        kinds.filter { $0 != kind && waiting($0) == 0 && !hasEnded($0) }
+    func lacking(beside stream: RecordedStream) -> [RecordedStream] {
+        streams.filter { $0 != stream && waiting($0) == 0 && !hasEnded($0) }
     }
 
     /// The time of the unit that the muxer takes next.
-    private func nextQueued(_ kind: MediaKind) -> MediaTime? {
-        let waiting = waiting(kind)
-        return queued.withLock { $0[kind]?.suffix(max(waiting, 1)).first }
+    private func nextQueued(_ stream: RecordedStream) -> MediaTime? {
+        let waiting = waiting(stream)
+        return queued.withLock { $0[stream]?.suffix(max(waiting, 1)).first }
     }
 
-    private func newestQueued(_ kind: MediaKind) -> MediaTime? {
-        queued.withLock { $0[kind]?.last }
+    private func newestQueued(_ stream: RecordedStream) -> MediaTime? {
+        queued.withLock { $0[stream]?.last }
     }
 
     /// Whether a push of this stream would wait.
-    func isFull(_ kind: MediaKind) -> Bool {
-        guard let branch = output.branches[kind.rawValue] else { return false }
+    func isFull(_ stream: RecordedStream) -> Bool {
+        guard let branch = output.branches[stream.name] else { return false }
         return branch.isOpen && !branch.hasRoom
     }
 
@@ -207,19 +217,19 @@ final class RecordingFile: Sendable {
     func waitForMovement(for limit: Duration) -> Bool { movement.wait(for: limit) }
 
     /// Ends a stream before the end of the file.
-    func end(_ kind: MediaKind) {
-        guard let branch = output.branches[kind.rawValue], branch.isOpen else { return }
+    func end(_ stream: RecordedStream) {
+        guard let branch = output.branches[stream.name], branch.isOpen else { return }
         branch.close()
         branch.endOfStream()
     }
 
-    private func waiting(_ kind: MediaKind) -> Int {
-        output.branches[kind.rawValue]?.waitingBuffers ?? 0
+    private func waiting(_ stream: RecordedStream) -> Int {
+        output.branches[stream.name]?.waitingBuffers ?? 0
     }
 
     /// Returns whether a stream ended before the file.
-    func hasEnded(_ kind: MediaKind) -> Bool {
-        guard let branch = output.branches[kind.rawValue] else { return true }
+    func hasEnded(_ stream: RecordedStream) -> Bool {
+        guard let branch = output.branches[stream.name] else { return true }
         return !branch.isOpen
     }
 
@@ -259,8 +269,9 @@ final class RecordingFile: Sendable {
             switch container.structure {
             case .movie:
                 guard !isFragmented else { return }
-                try MovieFinish(location, onProgress: onProgress)?
-                    .run(marks: marks, timeOfDay: timeOfDay, onProgress: onProgress)
+                let titles = titles.withLock { titles in streams.map { titles[$0] } }
+                try MovieFinish(location, onProgress: onProgress)?.run(
+                    marks: marks, titles: titles, timeOfDay: timeOfDay, onProgress: onProgress)
             case .matroska:
                 if !marks.isEmpty {
                     try MatroskaChapters.add(marks, to: location, onProgress: onProgress)
@@ -353,12 +364,12 @@ final class RecordingFile: Sendable {
             return discarded == nil
         }
         if isFirst {
-            let ends = kinds.compactMap { nextQueued($0) }.map { ($0 - zero).nanoseconds }
+            let ends = streams.compactMap { nextQueued($0) }.map { ($0 - zero).nanoseconds }
             if let end = ends.max() { reached.min(end, ordering: .relaxed) }
-            for kind in kinds {
-                let exit = output.branches[kind.rawValue]?.source.element.pad("src")
+            for stream in streams {
+                let exit = output.branches[stream.name]?.source.element.pad("src")
                 exit?.filterBuffers { [weak self] _ in
-                    self?.discarded.withLock { $0?[kind, default: 0] += 1 }
+                    self?.discarded.withLock { $0?[stream, default: 0] += 1 }
                     return false
                 }
             }
@@ -367,17 +378,17 @@ final class RecordingFile: Sendable {
     }
 
     /// Returns the number of units that reached the muxer; of a file that failed, those in the file. Thread: any.
-    func written(_ kind: MediaKind) -> Int {
-        let departed = output.branches[kind.rawValue]?.writtenBuffers ?? 0
-        let muxed = departed - discarded.withLock { $0?[kind] ?? 0 }
-        return held.withLock { $0.map { min(muxed, $0[kind] ?? 0) } } ?? muxed
+    func written(_ stream: RecordedStream) -> Int {
+        let departed = output.branches[stream.name]?.writtenBuffers ?? 0
+        let muxed = departed - discarded.withLock { $0?[stream] ?? 0 }
+        return held.withLock { $0.map { min(muxed, $0[stream] ?? 0) } } ?? muxed
     }
 
     /// Whether an element failed, so that nothing more is written. Thread: any.
     var hasFailed: Bool { output.pipeline.failure != nil }
 
     /// Units of all streams that reached the muxer. Thread: any.
-    var writtenUnits: Int { kinds.reduce(0) { $0 + written($1) } }
+    var writtenUnits: Int { streams.reduce(0) { $0 + written($1) } }
 
     /// Returns whether more than `usual` units are queued for the muxer although no stream lacks
     /// units: the muxer then waits for the disk, not for a stream. Thread: any.
@@ -449,9 +460,12 @@ extension RecordingFile {
         case .failure(let error): throw bad(claim.named(error).message)
         case nil: throw bad("it cannot be read within \(limit)")
         }
-        for kind in kinds where written(kind) > 0 {
-            guard found.contains(where: { ($0.mediaType.hasPrefix("audio/")) == (kind == .audio) })
-            else { throw bad("it has no \(kind.rawValue)") }
+        var rest = found
+        for stream in streams where written(stream) > 0 {
+            guard let place = rest.firstIndex(where: { $0.kind == stream.kind }) else {
+                throw bad("it has no \(stream.name)")
+            }
+            rest.remove(at: place)
         }
         // Transport streams state no duration: demuxers estimate it.
         guard container.statesDuration, let stated = scan.duration.map({ MediaTime($0) }) else {
@@ -466,12 +480,19 @@ extension RecordingFile {
     /// reached the muxer count.
     func count(within limit: Duration) async {
         guard claim.descriptor >= 0 else { return }
-        var counts = container.isMovie ? try? MovieFragments.samples(of: claim.location) : nil
-        if counts == nil, let scan = try? scan(buffersOfEach: nil),
-            case .success(let streams) = await Self.outcome(of: scan, within: limit)
+        var counts: [RecordedStream: Int]?
+        if container.isMovie, let samples = try? MovieFragments.samples(of: claim.location) {
+            counts = [:]
+            for (index, stream) in streams.enumerated() { counts?[stream] = samples[index + 1] }
+        } else if let scan = try? scan(buffersOfEach: nil),
+            case .success(let found) = await Self.outcome(of: scan, within: limit)
         {
-            counts = streams.reduce(into: [:]) {
-                $0[$1.isPicture ? .video : .audio, default: 0] += $1.times.count
+            counts = [:]
+            for kind in MediaKind.allCases {
+                let counted = found.filter { $0.kind == kind }.map(\.times.count)
+                for (stream, count) in zip(streams.filter { $0.kind == kind }, counted) {
+                    counts?[stream] = count
+                }
             }
         }
         held.withLock { $0 = counts }

@@ -21,8 +21,8 @@ final class RecordingProgress: Sendable {
         var removedFiles = 0
         /// Number of lines that the log of frames lacks.
         var missingLines = 0
-        var written: [MediaKind: Int] = [:]
-        var drops: [MediaKind: DropCounts] = [:]
+        var written: [RecordedStream: Int] = [:]
+        var drops: [RecordedStream: DropCounts] = [:]
         var failure: PipelineError?
         var ended: RecorderReport.End?
         /// Number of files begun since the last recording ended.
@@ -80,7 +80,7 @@ final class RecordingProgress: Sendable {
     var failure: PipelineError? { state.withLock { $0.failure } }
 
     func drop(_ unit: EncodedUnit, _ cause: DropCause) {
-        state.withLock { $0.drops[unit.kind, default: DropCounts()][cause] += 1 }
+        state.withLock { $0.drops[unit.stream, default: DropCounts()][cause] += 1 }
     }
 
     /// Notes an error, unless there is one already.

@@ -113,20 +113,20 @@ private final class LiveWriter {
     }
 
     private func add(
-        _ kind: MediaKind, at seconds: Double, lasting duration: Double, bytes: Int
+        _ stream: RecordedStream, at seconds: Double, lasting duration: Double, bytes: Int
     ) throws {
         guard var buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
             throw FrameError(.outOfMemory, "no memory")
         }
         buffer.duration = ClockTime(nanoseconds: UInt64(duration * 1e9))
         let caps = try Caps(
-            kind == .video
+            stream == .video
                 ? "video/x-raw,format=YUY2,width=16,height=30,framerate=10/1"
                 : "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=1")
         let unit = EncodedUnit(
-            kind, buffer, caps: caps, time: MediaTime(seconds: seconds), isFirst: seconds == 0,
+            stream, buffer, caps: caps, time: MediaTime(seconds: seconds), isFirst: seconds == 0,
             isKey: true, isCopy: copies, arrival: time.now)
-        handle([.unit(unit, generation: kind == .video ? 1 : 2)])
+        handle([.unit(unit, generation: stream == .video ? 1 : 2)])
     }
 
     /// Ends the recording.

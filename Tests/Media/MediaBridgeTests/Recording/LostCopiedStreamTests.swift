@@ -43,9 +43,9 @@ import Testing
         }
 
         /// Suspends until the writer has a unit with this time.
-        private func arrival(_ kind: MediaKind, at time: MediaTime) async {
+        private func arrival(_ stream: RecordedStream, at time: MediaTime) async {
             let due = time + RecordingTimeline.lead
-            await recorder.wait { $0.course.interleaver.newest(kind).map { $0 >= due } ?? false }
+            await recorder.wait { $0.course.interleaver.newest(stream).map { $0 >= due } ?? false }
         }
     }
 
@@ -72,15 +72,15 @@ import Testing
 
     /// Otherwise the recorder would report a stall and blame the disk.
     @Test func aFileThatLacksAStreamIsNotHeldUp() async throws {
-        func unit(_ kind: MediaKind, _ index: Int) throws -> EncodedUnit {
+        func unit(_ stream: RecordedStream, _ index: Int) throws -> EncodedUnit {
             guard let buffer = Buffer.copying([UInt8](repeating: 0x55, count: 320)) else {
                 throw FrameError(.outOfMemory, "no memory")
             }
             let caps =
-                kind == .video
+                stream == .video
                 ? "video/x-vp8, width=64, height=48" : "audio/x-alaw, rate=8000, channels=1"
             return EncodedUnit(
-                kind, buffer, caps: try Caps(caps),
+                stream, buffer, caps: try Caps(caps),
                 time: MediaTime(value: Int64(index), timescale: 25),
                 isFirst: index == 0, isKey: true, arrival: .zero)
         }
@@ -89,7 +89,7 @@ import Testing
             let claim = try ClaimedFile(directory.file("out.mkv"), mustBeNew: true)
             let file = try RecordingFile(
                 try #require(claim), index: 0, container: .mkv,
-                streams: [.video: unit(.video, 0), .audio: unit(.audio, 0)],
+                first: [.video: unit(.video, 0), .audio: unit(.audio, 0)],
                 timeline: RecordingTimeline(leader: .video, wallClock: WallClock()))
             try file.open()
             // The muxer takes one of these units, and the others wait in the file's queue.

@@ -36,7 +36,7 @@ import Testing
             let first = try unit(caps + "64", at: 0)
             let claim = try ClaimedFile(path, mustBeNew: true)
             let file = try RecordingFile(
-                try #require(claim), index: 0, container: container, streams: [.video: first],
+                try #require(claim), index: 0, container: container, first: [.video: first],
                 timeline: RecordingTimeline(leader: .video, wallClock: WallClock()))
             try file.open()
             #expect(file.holds(first) && file.push(first))

@@ -16,9 +16,9 @@ import Testing
         let inbox = RecordingInbox(queue: SerialQueue(label: "writer"))
         inbox.onItems {}
         let marks = Int.random(in: 0...300, using: &random)
-        let counts = [MediaKind.video: 400, .audio: 300]
+        let counts = [RecordedStream.video: 400, .audio: 300]
         let ends = Observed(0)
-        for (kind, count) in counts {
+        for (stream, count) in counts {
             for index in 0..<marks / 2 {
                 inbox.put(.mark("\(index)", at: MediaTime(seconds: Double(index))))
             }
@@ -27,7 +27,7 @@ import Testing
                     guard let buffer = Buffer.copying([1]), let caps = try? Caps("video/x-test")
                     else { break }
                     let unit = EncodedUnit(
-                        kind, buffer, caps: caps, time: MediaTime(seconds: Double(index)),
+                        stream, buffer, caps: caps, time: MediaTime(seconds: Double(index)),
                         isFirst: false, arrival: .zero)
                     inbox.put(unit, generation: 1)
                     if index % 3 == 0 {
@@ -37,12 +37,12 @@ import Testing
                 ends.change { $0 += 1 }
             }
         }
-        var (taken, most) = ([MediaKind: Int](), 0)
+        var (taken, most) = ([RecordedStream: Int](), 0)
         while taken.values.reduce(0, +) < 700 {
             if Int.random(in: 0..<3, using: &random) == 0 { await Task.yield() }
             var waiting = 0
             for case .unit(let unit, _) in inbox.takeAll() {
-                taken[unit.kind, default: 0] += 1
+                taken[unit.stream, default: 0] += 1
                 waiting += 1
             }
             most = max(most, waiting)

@@ -8,13 +8,13 @@ import Testing
 /// What a recording holds and counts does not grow with its length.
 @Suite(.hangGuard) struct RecordingMemoryTests {
     private func released(
-        _ kind: MediaKind, _ seconds: Double, isKey: Bool = true
+        _ stream: RecordedStream, _ seconds: Double, isKey: Bool = true
     ) throws -> Interleaver.Released {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 10)) else {
             throw FrameError(.outOfMemory, "no memory")
         }
         let unit = EncodedUnit(
-            kind, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
+            stream, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
             isFirst: false, isKey: isKey, arrival: .zero)
         return Interleaver.Released(unit: unit, generation: 1)
     }
@@ -62,7 +62,7 @@ import Testing
             let kept = preRoll.takeAll()
             #expect(kept.count == count)
             let first = try #require(kept.first).unit
-            #expect(first.kind == .video && first.isKey)
+            #expect(first.stream == .video && first.isKey)
             let held = 399.0 / 25 - first.time.seconds
             #expect(held >= length - 0.05 && held <= length + Double(interval) / 25 + 0.1)
         }

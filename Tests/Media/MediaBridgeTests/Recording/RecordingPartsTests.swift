@@ -8,14 +8,14 @@ import Testing
 /// The parts of a recorder in isolation.
 @Suite struct RecordingPartsTests {
     private func unit(
-        _ kind: MediaKind, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
+        _ stream: RecordedStream, _ seconds: Double, isKey: Bool = true, isCopy: Bool = false,
         bytes: Int = 10, arrival: Duration = .zero
     ) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: bytes)) else {
             throw FrameError(.outOfMemory, "no memory")
         }
         return EncodedUnit(
-            kind, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
+            stream, buffer, caps: try Caps("video/x-test"), time: MediaTime(seconds: seconds),
             isFirst: false, isKey: isKey, isCopy: isCopy, arrival: arrival)
     }
 
@@ -109,10 +109,10 @@ import Testing
         interleaver.begin(.video, generation: 1)
         interleaver.begin(.audio, generation: 2)
         /// Adds a unit whose time is that of its arrival, or earlier.
-        func add(_ kind: MediaKind, _ second: Double, late: Double = 0) throws {
+        func add(_ stream: RecordedStream, _ second: Double, late: Double = 0) throws {
             interleaver.add(
-                try unit(kind, second - late, isCopy: isCopy, arrival: .seconds(second)),
-                generation: kind == .video ? 1 : 2)
+                try unit(stream, second - late, isCopy: isCopy, arrival: .seconds(second)),
+                generation: stream == .video ? 1 : 2)
         }
         func next(at second: Double) -> Double? {
             interleaver.next(now: .seconds(second))?.unit.time.seconds
@@ -125,9 +125,9 @@ import Testing
         try add(.audio, 3, late: 3)
         try addPictures(31...49)
         #expect(next(at: 4.9) == 0 && next(at: 4.9) == 0)
-        #expect(!interleaver.isSoundSilent)
+        #expect(interleaver.silent.isEmpty)
         try addPictures(50...51)
-        #expect(interleaver.isSoundSilent == isCopy)
+        #expect(interleaver.silent == (isCopy ? [.audio] : []))
         func drained(at second: Double) -> Double {
             var last = 0.0
             while let time = next(at: second) { last = time }
@@ -136,12 +136,12 @@ import Testing
         #expect(drained(at: 5.1) > (isCopy ? 5 : 2.9) && drained(at: 5.1) == 0)
         // Once audio arrives again, the interleaver waits for it again.
         try add(.audio, 5.2)
-        #expect(!interleaver.isSoundSilent)
+        #expect(interleaver.silent.isEmpty)
         try addPictures(53...53)
         #expect(drained(at: 5.3) == 5.2)
         // Audio that is missing together with the video is not silent.
         try addPictures(90...91)
-        #expect(!interleaver.isSoundSilent)
+        #expect(interleaver.silent.isEmpty)
     }
 
     @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {
@@ -195,8 +195,8 @@ import Testing
 
     @Test func aPauseIsCutOutOfEveryStreamAlike() {
         let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
-        func place(_ seconds: Double, _ kind: MediaKind) -> RecordingTimeline.Placement {
-            timeline.place(MediaTime(seconds: seconds), nil, of: kind)
+        func place(_ seconds: Double, _ stream: RecordedStream) -> RecordingTimeline.Placement {
+            timeline.place(MediaTime(seconds: seconds), nil, of: stream)
         }
         guard case .at(let zero) = place(0, .video) else { return #expect(Bool(false)) }
         func at(_ seconds: Double) -> RecordingTimeline.Placement {
