@@ -85,23 +85,23 @@ struct ClipCommand: AsyncParsableCommand {
     }
 
     private var isAnimated: Bool {
-        [".gif", ".webp"].contains { paths.last?.lowercased().hasSuffix($0) == true }
+        paths.last.flatMap { AnimatedFormat(path: $0) } != nil
     }
 
     func run() async throws {
         let (paths, output) = (Array(paths.dropLast()), paths[paths.count - 1])
         let work = Task {
             let recordings = try await Recordings(of: paths)
-            if isAnimated {
-                try await animate(recordings, into: output)
-                return nil as Recordings.Clip?
-            }
-            return try await recordings.clip(
-                from: time(from, in: recordings), to: time(to, in: recordings), into: output,
-                isExact: exact, hasVideo: video == .copy, hasAudio: audio == .copy,
-                whenExists: overwrite ? .overwrite : .fail)
+            try await (isAnimated ? animate : copy)(recordings, output)
         }
-        guard let clip = try await Interruption.value(of: work) else { return }
+        try await Interruption.value(of: work)
+    }
+
+    private func copy(_ recordings: Recordings, into output: String) async throws {
+        let clip = try await recordings.clip(
+            from: time(from, in: recordings), to: time(to, in: recordings), into: output,
+            isExact: exact, hasVideo: video == .copy, hasAudio: audio == .copy,
+            whenExists: overwrite ? .overwrite : .fail)
         switch report {
         case .none: break
         case .text: Terminal.write(text(clip).printable + "\n")

@@ -14,7 +14,7 @@ struct RecordCommand: AsyncParsableCommand {
             frames-%06d.png (or .jpg) writes a picture for each frame, with its number.
 
             If a capture has both video and audio, name its streams: appsink name=video, appsink \
-            name=audio. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
+            name=audio, and appsink name=audio2 for a second audio track. Of a capture that ends in decodebin or a demuxer, the first video and the first audio \
             are recorded. The outputs of a pipeline file run beside the recording. To record without them, \
             give the file's capture string with --capture.
 

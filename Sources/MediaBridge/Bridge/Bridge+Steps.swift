@@ -14,9 +14,9 @@ extension Bridge {
                 PipelineError(
                     .wrongEnds,
                     message: "the stream \"\(stream.name)\" is not recorded: a recording holds one "
-                        + "video and one audio stream",
+                        + "video stream, and audio streams named audio, audio2 …",
                     advice: "name the appsinks of those to record: appsink name=video, appsink "
-                        + "name=audio"))
+                        + "name=audio, appsink name=audio2"))
         }
         do throws(PipelineError) {
             // Captures are opened first: if an input is missing, no output file must be

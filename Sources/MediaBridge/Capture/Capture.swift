@@ -202,7 +202,8 @@ final class Capture: Sendable {
                 message:
                     "the stream \(pad.name) (\(type)) is not captured: only the first video and "
                     + "the first audio are",
-                advice: "name the element, and select pads: d.\(pad.name) ! queue ! appsink name=…")
+                advice: "name the element, and select pads: d.\(pad.name) ! queue ! appsink "
+                    + "name=\(kind == BridgedText.audioBranch ? "audio2" : "…")")
         )
     }
 

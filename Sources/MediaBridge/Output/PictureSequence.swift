@@ -4,12 +4,11 @@ package struct PictureSequence {
     /// The text in front of the number and behind it, and the least number of digits.
     private let (start, end): (String, String)
     private let digits: Int
-    private let isJPEG: Bool
+    private let format: PictureFile
 
     /// `nil` for the path of any other recording.
     package init?(path: String) {
-        let name = path.lowercased()
-        guard [".png", ".jpg", ".jpeg"].contains(where: { name.hasSuffix($0) }),
+        guard let format = PictureFile(path: path),
             let sign = path.firstIndex(of: "%"),
             let letter = path[sign...].firstIndex(of: "d")
         else { return nil }
@@ -21,14 +20,12 @@ package struct PictureSequence {
         self.path = path
         (start, end) = (String(path[..<sign]), String(path[path.index(after: letter)...]))
         self.digits = digits
-        isJPEG = !name.hasSuffix(".png")
+        self.format = format
     }
 
     /// The string that writes the pictures.
     package func output(_ quality: VideoQuality?) throws -> String {
-        let numbers = [VideoQuality.low: 60, .medium: 75, .high: 90]
-        let encoder = isJPEG ? "jpegenc quality=\(quality.flatMap { numbers[$0] } ?? 92)" : "pngenc"
-        return try "appsrc name=video ! videoconvert ! \(encoder) ! "
+        try "appsrc name=video ! videoconvert ! \(format.encoder(quality)) ! "
             + VariableText("multifilesink location=${path}").filled(with: ["path": path])
     }
 
@@ -47,16 +44,23 @@ package struct PictureSequence {
     /// Returns what is in the directory after the end, in words, and whether all pictures are there.
     package func result(_ count: Int) -> (isComplete: Bool, news: [String]) {
         var news: [String] = []
-        let missing = (0..<count).first { FileSize.of(file($0)) ?? 0 == 0 }
-        if let missing {
-            news.append(
-                "\(file(missing)) was written, but is missing or empty. Try: check the disk")
+        var failure: PipelineError?
+        for path in (0..<count).map(file) where failure == nil {
+            do throws(PipelineError) {
+                guard FileSize.of(path) != nil else {
+                    throw PipelineError(.notFound, message: "\(path) was written, and is missing")
+                }
+                try format.check(path)
+            } catch { failure = error }
+        }
+        if let failure {
+            news.append("\(failure)")
         } else if count > 0 {
             news.append("\(file(0)) to \(file(count - 1)): \(count) pictures")
         }
         if FileSize.of(file(count)) != nil {
             news.append("\(file(count)) and those behind it are of an earlier recording")
         }
-        return (missing == nil, news)
+        return (failure == nil, news)
     }
 }

@@ -46,7 +46,7 @@ extension VideoFrame {
 }
 
 /// The formats of image files.
-private enum PictureFile {
+enum PictureFile {
     case png, jpeg
 
     /// `nil` if the extension is of no format.
@@ -61,10 +61,15 @@ private enum PictureFile {
         }
     }
 
-    var encoder: String {
+    var encoder: String { encoder(nil) }
+
+    /// - Parameter quality: What a JPEG loses; `nil`: little.
+    func encoder(_ quality: VideoQuality?) -> String {
         switch self {
-        case .png: "pngenc"
-        case .jpeg: "jpegenc quality=92"
+        case .png: return "pngenc"
+        case .jpeg:
+            let row = VideoEncoderElement.table.first { $0.codec == .mjpeg }
+            return "jpegenc quality=\(quality.flatMap { row?.quantizers[$0] } ?? 92)"
         }
     }
 

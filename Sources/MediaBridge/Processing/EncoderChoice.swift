@@ -55,6 +55,37 @@ protocol EncoderElement: Sendable {
 
 extension EncoderElement {
     var isInstalled: Bool { ((try? ElementFactory.find(factoryName)) ?? nil) != nil }
+
+    /// Returns the first encoder that works, and is installed with the other elements that it needs.
+    ///
+    /// - Parameters:
+    ///   - choices: In the order of preference.
+    ///   - purpose: Follows "no encoder" in the error.
+    ///   - elements: Returns the factory names of the other elements.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none works.
+    static func first(
+        of choices: [Self], _ purpose: String, needing elements: (Self) -> [String] = { _ in [] }
+    ) throws(PipelineError) -> Self {
+        var (missing, reasons) = (Set<String>(), [String]())
+        for choice in choices {
+            let needed = [choice.factoryName] + elements(choice)
+            let lacking = needed.filter { ((try? ElementFactory.find($0)) ?? nil) == nil }
+            missing.formUnion(lacking)
+            guard lacking.isEmpty else { continue }
+            guard let reason = choice.refusal() else { return choice }
+            reasons.append("\(choice.factoryName): \(reason)")
+        }
+        if reasons.isEmpty, let first = choices.first, choices.count == 1 || !first.isHardware {
+            for name in [first.factoryName] + elements(first) { try ElementFactory.require(name) }
+        }
+        if !missing.isEmpty {
+            reasons.append("\(missing.sorted().joined(separator: ", ")): not installed")
+        }
+        throw PipelineError(
+            .missingElement,
+            message: "no encoder \(purpose) works here: " + reasons.joined(separator: "; "),
+            advice: "gst-bridge doctor, which tries them")
+    }
 }
 
 /// A codec that may have encoders.
@@ -102,21 +133,13 @@ extension EncodableCodec {
         _ allows: (Encoder) -> Bool = { _ in true }
     ) throws(PipelineError) -> Encoder {
         let choices = liveEncoders.filter(allows)
-        var refusals: [String] = []
-        for encoder in choices where encoder.isInstalled {
-            guard let refusal = encoder.refusal() else { return encoder }
-            refusals.append("\(encoder.factoryName): \(refusal)")
-        }
-        if refusals.isEmpty, let preferred = choices.first {
-            try ElementFactory.require(preferred.factoryName)
-        }
+        let purpose = "for live streams in \(rawValue)"
+        guard choices.isEmpty else { return try Encoder.first(of: choices, purpose) }
         let known = liveEncoders.map(\.factoryName)
         throw PipelineError(
-            refusals.isEmpty ? .badValue : .missingElement,
-            message: "no encoder for live streams in \(rawValue) "
-                + (refusals.isEmpty
-                    ? "is known\(known.isEmpty ? "" : " that was not excluded")"
-                    : "works here: " + refusals.joined(separator: "; ")),
+            .badValue,
+            message: "no encoder \(purpose) is known"
+                + (known.isEmpty ? "" : " that was not excluded"),
             advice: known.isEmpty
                 ? Self.table.map(\.codec).filter { !$0.liveEncoders.isEmpty }.map(\.rawValue)
                     .joined(separator: " or ") : known.joined(separator: ", "))

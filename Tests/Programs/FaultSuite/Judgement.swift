@@ -8,8 +8,12 @@ struct Judgement: Sendable {
     /// The presentation times of the first and last frame, in seconds.
     var firstPicture: Double?
     var lastPicture = 0.0
-    /// The end of the audio, in seconds; `nil` without audio.
-    var soundEnd: Double?
+    /// The end of each audio track, in seconds, by the number of its stream.
+    private var soundEnds: [Substring: Double] = [:]
+    /// The number of audio tracks with frames.
+    var soundTracks: Int { soundEnds.count }
+    /// The earliest end of an audio track, in seconds; `nil` without audio.
+    var soundEnd: Double? { soundEnds.values.min() }
     /// From the first frame to the end of the audio; a transport stream does not start at zero.
     var soundLength: Double { (soundEnd ?? 0) - (firstPicture ?? 0) }
     /// The beginning of the audio, in seconds; `nil` without audio.
@@ -32,7 +36,8 @@ struct Judgement: Sendable {
             "ffprobe",
             [
                 "-v", "error", "-show_entries",
-                "frame=media_type,pts_time,duration_time,nb_samples,width,height", "-of",
+                "frame=media_type,stream_index,pts_time,duration_time,nb_samples,width,height",
+                "-of",
                 "compact=p=0", path,
             ])
         complaints = result.errors.split(separator: "\n").map(String.init)
@@ -58,7 +63,8 @@ struct Judgement: Sendable {
                 let length = fields["duration_time"].flatMap { Double($0) } ?? 0
                 if let time {
                     soundBegin = min(soundBegin ?? time, time)
-                    soundEnd = max(soundEnd ?? 0, time + length)
+                    let track = fields["stream_index"] ?? ""
+                    soundEnds[track] = max(soundEnds[track] ?? 0, time + length)
                 }
             default: break
             }

@@ -10,6 +10,8 @@ enum Kills {
             [
                 promise(Kind(Subject(container: "ts", isCopy: isCopy), sound: .none)),
                 promise(Kind(Subject(container: "mkv", isCopy: isCopy), sound: .late)),
+                promise(Kind(Subject(container: "mkv", isCopy: isCopy), sound: .twice)),
+                promise(Kind(Subject(container: "mp4", isCopy: isCopy), sound: .twice)),
             ]
         }
         + ["mp4", "mov"].map { container in
@@ -22,7 +24,7 @@ enum Kills {
 
     /// The kind of recording.
     private struct Kind: Sendable {
-        enum Sound: Sendable { case usual, none, late }
+        enum Sound: Sendable { case usual, none, late, twice }
         var subject: Subject
         var sound: Sound
 
@@ -39,6 +41,7 @@ enum Kills {
             case .usual: "kill-\(subject.name)"
             case .none: "kill-\(subject.name)-silent"
             case .late: "kill-\(subject.name)-late-sound"
+            case .twice: "kill-\(subject.name)-two-tracks"
             }
         }
 
@@ -47,6 +50,7 @@ enum Kills {
             case .usual: "kill -9, \(subject.title)"
             case .none: "kill -9, \(subject.title), without audio"
             case .late: "kill -9, \(subject.title), audio \(Self.delay) ms late"
+            case .twice: "kill -9, \(subject.title), two audio tracks"
             }
         }
 
@@ -83,8 +87,12 @@ enum Kills {
             return lost + "; the rest plays"
         }
 
+        var tracks: Int { sound == .none ? 0 : sound == .twice ? 2 : 1 }
+
         var camera: Camera {
-            Camera(hasSound: sound != .none, soundDelay: sound == .late ? Self.delay : 0)
+            Camera(
+                hasSound: sound != .none, soundTracks: tracks,
+                soundDelay: sound == .late ? Self.delay : 0)
         }
     }
 
@@ -178,7 +186,9 @@ enum Kills {
             let offered = isSettled ? settled : Recording.offered(in: ended.output)
             do {
                 let found = try await Judgement(of: path)
-                return Loss(found, of: offered, complaints: found.complaints)
+                let tracks = kind.tracks - found.soundTracks
+                let missing = tracks > 0 ? ["\(tracks) audio tracks without a frame"] : []
+                return Loss(found, of: offered, complaints: found.complaints + missing)
             } catch {
                 return Loss(frames: offered, sound: 0, complaints: ["\(error)"])
             }

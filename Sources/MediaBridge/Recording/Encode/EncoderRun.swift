@@ -166,8 +166,6 @@ final class UnfinishedPicture: Sendable {
     let caps: Caps
     let time: MediaTime
     let duration: MediaTime?
-    /// The number of units that had come when the encoder got it.
-    fileprivate let unitsBefore = Atomic(0)
 
     init(_ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?) {
         (self.caps, self.time, self.duration) = (caps, time, duration)
@@ -178,9 +176,10 @@ final class UnfinishedPicture: Sendable {
 /// The pictures that an encoder has not finished: another one encodes them if it fails.
 private final class UnfinishedPictures: Sendable {
     private struct State {
-        /// The pictures in the queue in front of the encoder, and the pictures inside it.
+        /// The pictures in the queue in front of the encoder, and the pictures inside it with the number of units that
+        /// had come when it got them.
         var queued: [UnfinishedPicture] = []
-        var taken: [UnfinishedPicture] = []
+        var taken: [(picture: UnfinishedPicture, unitsBefore: Int)] = []
         /// Pictures of a failed encoder that did not enter the queue.
         var refused: [UnfinishedPicture] = []
         var units = 0
@@ -226,14 +225,10 @@ private final class UnfinishedPictures: Sendable {
             guard let place = state.queued.firstIndex(where: { $0.time.isNear(time, 1) }) else {
                 return true
             }
-            let picture = state.queued[place]
+            state.taken.append((state.queued[place], state.units))
             state.queued.removeFirst(place + 1)
-            picture.unitsBefore.store(state.units, ordering: .relaxed)
-            state.taken.append(picture)
             guard state.taken.count > Self.most else { return true }
-            guard state.taken[0].unitsBefore.load(ordering: .relaxed) < state.units else {
-                return false
-            }
+            guard state.taken[0].unitsBefore < state.units else { return false }
             // It left this one out.
             state.taken.removeFirst()
             return true
@@ -250,7 +245,7 @@ private final class UnfinishedPictures: Sendable {
             state.isDelivering = true
             if let latest = state.latest, time < latest { state.isReordered = true }
             state.latest = state.latest.map { max($0, time) } ?? time
-            let place = state.taken.firstIndex { $0.time.isNear(time, Self.rounding) }
+            let place = state.taken.firstIndex { $0.picture.time.isNear(time, Self.rounding) }
             // An encoder may round more; then the oldest picture is meant.
             if !state.taken.isEmpty { state.taken.remove(at: place ?? 0) }
             return true
@@ -276,7 +271,9 @@ private final class UnfinishedPictures: Sendable {
             state.isOver = true
             defer { (state.taken, state.queued, state.refused) = ([], [], []) }
             let latest = state.isReordered ? nil : state.latest
-            let inside = state.taken.filter { picture in latest.map { picture.time > $0 } ?? true }
+            let inside = state.taken.map(\.picture).filter { picture in
+                latest.map { picture.time > $0 } ?? true
+            }
             return inside + state.queued.suffix(count) + state.refused
         }
     }

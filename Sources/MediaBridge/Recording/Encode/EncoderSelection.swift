@@ -6,13 +6,13 @@ extension MediaEncoding {
     ///   may replace them, also one that the choice excludes.
     func encoder(
         for container: RecordingContainer, without broken: Set<String> = []
-    ) throws(PipelineError) -> (codec: Codec, encoder: Codec.Encoder) {
+    ) throws(PipelineError) -> Codec.Encoder {
         if let bitRate, !bitRates.contains(bitRate) {
             throw PipelineError(
                 .badValue, message: "a bit rate of \(bitRate) bit/s is out of range",
                 advice: "\(bitRates.lowerBound) to \(bitRates.upperBound) bit/s")
         }
-        if bitRate != nil, let video = self as? VideoEncoding, video.quality != nil {
+        if bitRate != nil, quality != nil {
             throw PipelineError(
                 .badValue, message: "a bit rate and a quality exclude each other",
                 advice: "one of them")
@@ -24,67 +24,37 @@ extension MediaEncoding {
                 advice: codecs.map(\.rawValue).joined(separator: ", ")
                     + ", or another file extension")
         }
-        let known = (codec.map { [$0] } ?? codecs).flatMap { codec in
-            codec.encoders.map { (codec: codec, encoder: $0) }
+        let known = (codec.map { [$0] } ?? codecs).flatMap(\.encoders)
+        let wanted = "\(codec.map { "of \($0.rawValue) " } ?? "")for .\(container.rawValue)"
+        guard known.contains(where: allows) else {
+            throw PipelineError(
+                .badValue, message: "no encoder \(wanted) is \(request ?? "known")",
+                advice: codecs.flatMap(\.encoders).filter(allows)
+                    .map { "\($0.factoryName) (\($0.codec.rawValue))" }.joined(separator: ", "))
         }
-        var choices = known.filter { allows($0.encoder) }
-        if !broken.isEmpty {
-            func isBroken(_ encoder: Codec.Encoder) -> Bool { broken.contains(encoder.factoryName) }
-            // Those of the same codec first.
-            let codecs = Set(known.filter { isBroken($0.encoder) }.map(\.codec))
-            choices = (choices + known.filter { !allows($0.encoder) })
-                .filter { !isBroken($0.encoder) }
-            choices =
-                choices.filter { codecs.contains($0.codec) }
-                + choices.filter { !codecs.contains($0.codec) }
+        let encoder = try Codec.Encoder.first(of: candidates(known, without: broken), wanted) {
+            $0.codec.row?.elements(in: container) ?? []
         }
-        let wanted = codec.map { " of \($0.rawValue)" } ?? ""
-        guard !choices.isEmpty else {
+        guard bitRate == nil || encoder.hasBitRate else {
             throw PipelineError(
                 .badValue,
-                message:
-                    "no encoder\(wanted) for .\(container.rawValue) is \(request ?? "known")",
-                advice: codecs.flatMap { codec in
-                    codec.encoders.filter(allows).map { "\($0.factoryName) (\(codec.rawValue))" }
-                }.joined(separator: ", "))
+                message: "\(encoder.codec.rawValue) by \(encoder.factoryName) has no bit rate",
+                advice: "no bit rate, or another codec or file extension")
         }
-        func elements(
-            _ choice: (codec: Codec, encoder: Codec.Encoder)
-        ) -> [String] {
-            [choice.encoder.factoryName] + (choice.codec.row?.elements(in: container) ?? [])
-        }
-        var (missing, refusals) = (Set<String>(), [String]())
-        for choice in choices {
-            var lacks: [String] = []
-            for name in elements(choice) where try ElementFactory.find(name) == nil {
-                lacks.append(name)
-            }
-            missing.formUnion(lacks)
-            guard lacks.isEmpty else { continue }
-            if let refusal = choice.encoder.refusal() {
-                refusals.append("\(choice.encoder.factoryName): \(refusal)")
-                continue
-            }
-            guard bitRate == nil || choice.encoder.hasBitRate else {
-                throw PipelineError(
-                    .badValue,
-                    message:
-                        "\(choice.codec.rawValue) by \(choice.encoder.factoryName) has no bit rate",
-                    advice: "no bit rate, or another codec or file extension")
-            }
-            return choice
-        }
-        if refusals.isEmpty, choices.count == 1 || !choices[0].encoder.isHardware {
-            for name in elements(choices[0]) { try ElementFactory.require(name) }
-        }
-        if !missing.isEmpty {
-            refusals.append("\(missing.sorted().joined(separator: ", ")): not installed")
-        }
-        throw PipelineError(
-            .missingElement,
-            message: "no encoder\(wanted) for .\(container.rawValue) works here: "
-                + refusals.joined(separator: "; "),
-            advice: "gst-bridge doctor, which tries them")
+        return encoder
+    }
+
+    /// Returns the encoders that the choice allows; after a failure the others too, those of the same codec first.
+    private func candidates(
+        _ known: [Codec.Encoder], without broken: Set<String>
+    ) -> [Codec.Encoder] {
+        let allowed = known.filter(allows)
+        guard !broken.isEmpty else { return allowed }
+        let codecs = Set(known.filter { broken.contains($0.factoryName) }.map(\.codec))
+        let all = allowed + known.filter { !allows($0) }
+        return
+            (all.filter { codecs.contains($0.codec) } + all.filter { !codecs.contains($0.codec) })
+            .filter { !broken.contains($0.factoryName) }
     }
 }
 

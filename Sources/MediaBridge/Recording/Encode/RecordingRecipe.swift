@@ -50,10 +50,10 @@ struct RecordingRecipe: Sendable {
         if encoding.isCopy {
             (encoder, described, form) = (nil, ("copy", "copy"), "")
         } else {
-            let (codec, element) = try encoding.encoder(for: container, without: broken)
+            let element = try encoding.encoder(for: container, without: broken)
             encoder = make(element)
-            described = (codec.rawValue, element.factoryName)
-            form = codec.row?.forms[container] ?? ""
+            described = (element.codec.rawValue, element.factoryName)
+            form = element.codec.row?.forms[container] ?? ""
         }
     }
 

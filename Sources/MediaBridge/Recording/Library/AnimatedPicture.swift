@@ -84,11 +84,11 @@ extension Recordings.File {
 }
 
 /// The formats of animated pictures.
-private enum AnimatedFormat {
+package enum AnimatedFormat {
     case gif, webp
 
     /// `nil` if the extension is of no format.
-    init?(path: String) {
+    package init?(path: String) {
         let name = path.lowercased()
         if name.hasSuffix(".gif") {
             self = .gif

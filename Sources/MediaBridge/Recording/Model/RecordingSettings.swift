@@ -69,6 +69,7 @@ protocol MediaEncoding {
     var codec: Codec? { get }
     var isCopy: Bool { get }
     var bitRate: Int? { get }
+    var quality: VideoQuality? { get }
     /// What was requested of the encoder: `lossless`, `vah264enc`; `nil`: nothing.
     var request: String? { get }
     /// Whether an encoder may be used.
@@ -78,6 +79,11 @@ protocol MediaEncoding {
 extension MediaEncoding {
     /// What was requested by name: a codec, or `copy`; `nil`: anything.
     var requested: String? { isCopy ? "copy" : codec?.rawValue }
+
+    // Of audio, nothing but a codec and a bit rate can be requested.
+    var quality: VideoQuality? { nil }
+    var request: String? { nil }
+    func allows(_ encoder: Codec.Encoder) -> Bool { true }
 }
 
 extension VideoEncoding: MediaEncoding {
@@ -98,10 +104,8 @@ extension VideoEncoding: MediaEncoding {
             && (quality != .lossless || element.quantizers[.lossless] != nil)
     }
 }
-extension AudioEncoding: MediaEncoding {
-    var request: String? { nil }
-    func allows(_ encoder: AudioEncoderElement) -> Bool { true }
-}
+
+extension AudioEncoding: MediaEncoding {}
 
 // MARK: - Files
 

@@ -138,14 +138,16 @@ struct Interleaver {
     /// waiting for any stream.
     mutating func next(before times: [RecordedStream: MediaTime]) -> Released? {
         let heads = heads().filter { unit in times[unit.stream].map { unit.time < $0 } ?? false }
-        return heads.min { $0.time < $1.time }.flatMap { take($0.stream) }
+        return heads.min { ($0.time, $0.stream) < ($1.time, $1.stream) }.flatMap { take($0.stream) }
     }
 
     /// Removes and returns the next unit; `nil` if it must wait for another stream.
     ///
     /// - Parameter now: The present time of the units' arrivals.
     mutating func next(now: Duration) -> Released? {
-        guard let unit = heads().min(by: { $0.time < $1.time }) else { return nil }
+        // Of units with the same time, the picture comes first.
+        let first = heads().min { ($0.time, $0.stream) < ($1.time, $1.stream) }
+        guard let unit = first else { return nil }
         let silent = self.silent
         let lacking = tracks.filter {
             peek($0.key) == nil && !$0.value.isOver && !silent.contains($0.key)

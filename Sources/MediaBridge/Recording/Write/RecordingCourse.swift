@@ -220,10 +220,15 @@ final class RecordingCourse: @unchecked Sendable {
     private func mayBegin(with unit: EncodedUnit) -> Bool {
         guard unit.isKey else { return false }
         if unit.stream == streams[0] { return true }
-        let leads = interleaver.isOver(streams[0])
+        let leads = interleaver.isOver(streams[0]) && !isKept(streams[0])
         let since = lead.first.map { unit.time - $0.time } ?? .zero
         return leads || (interleaver.maximumWait != nil && since > Self.startWait)
             || leadCost > Self.leadLimit
+    }
+
+    /// Whether a unit of a stream waits in memory to be written.
+    private func isKept(_ stream: RecordedStream) -> Bool {
+        upcoming.contains { $0.unit.stream == stream } || preRoll.first(stream) != nil
     }
 
     /// Keeps audio that comes before the first picture, within the memory limit. A file's audio is

@@ -25,7 +25,7 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
     /// A random case with a codec and properties that the container accepts.
     static func random(_ random: inout SeededGenerator) -> CopiedMedia {
         var media = CopiedMedia()
-        media.container = ["mkv", "mp4", "ts", "webm"].randomElement(using: &random)!
+        media.container = ["mkv", "mp4", "mov", "ts", "webm"].randomElement(using: &random)!
         let codecs: [Codec] =
             switch media.container {
             case "webm": [.vp8, .vp9]
@@ -69,7 +69,8 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
         case .h265:
             "x265enc \(size) qp=25 option-string=bframes=\(reordered):b-adapt=0:scenecut=0:weightp=0:"
                 + "aq-mode=0:cutree=0:pools=1:frame-threads=1:log-level=none ! h265parse"
-        case .vp8: "vp8enc deadline=1 keyframe-max-dist=10"
+        // A positive speed is adapted to the load of the machine.
+        case .vp8: "vp8enc deadline=1 cpu-used=-8 keyframe-max-dist=10"
         case .vp9: "vp9enc deadline=1 cpu-used=4 lag-in-frames=0 keyframe-max-dist=10 ! vp9parse"
         }
     }
@@ -102,7 +103,7 @@ struct CopiedMedia: Sendable, CustomStringConvertible {
         var text = pictures("\(packets)\(tag)appsink name=video")
         guard let lateness else { return text }
         let start = max(0, -lateness) * 100_000_000
-        let encoder = ["mp4", "ts"].contains(container) ? "avenc_aac ! aacparse" : "opusenc"
+        let encoder = ["mp4", "mov", "ts"].contains(container) ? "avenc_aac ! aacparse" : "opusenc"
         text +=
             " audiotestsrc num-buffers=40 samplesperbuffer=960 is-live=\(isLive) "
             + "timestamp-offset=\(start) ! audio/x-raw,rate=48000,channels=1 ! \(encoder) "

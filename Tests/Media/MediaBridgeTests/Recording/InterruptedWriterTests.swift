@@ -25,6 +25,19 @@ import Testing
         }
     }
 
+    /// The streams end while the encoders are behind the start, and their sound began before their pictures.
+    @Test func aPreRollWhoseStreamsHaveEndedIsOneFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let recording = try LiveWriter(in: directory, preRoll: .seconds(10))
+            try recording.run(seconds: 0.3, pictures: false)
+            try recording.run(seconds: 1)
+            recording.start(at: 2)
+            let written = try await recording.end()
+            #expect(written.files == 1)
+            #expect(written.pictures == 10)
+        }
+    }
+
     @Test(arguments: 0..<24)
     func interruptionsLeaveOneFileWithEveryUnit(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
@@ -68,21 +81,29 @@ private final class LiveWriter {
     /// - Parameters:
     ///   - fillsSound: Whether the first sound after an interruption comes with silence for all of it.
     ///   - copies: Whether the units are recorded as they come.
-    init(in directory: TemporaryDirectory, fillsSound: Bool = true, copies: Bool = true) throws {
+    ///   - preRoll: What is kept until ``start(at:)``; `nil`: the recording begins at once.
+    init(
+        in directory: TemporaryDirectory, fillsSound: Bool = true, copies: Bool = true,
+        preRoll: Duration? = nil
+    ) throws {
         try GStreamer.initialize()
         self.fillsSound = fillsSound
         self.copies = copies
         self.directory = directory
         let writer = FileWriter(
             names: RecordingNames(directory.file("film.mkv"), isNumbered: false), container: .mkv,
-            limits: WritingLimits(reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
+            limits: WritingLimits(
+                preRoll: preRoll, reserve: 0, stallTimeout: .seconds(60), whenExists: .fail),
             timeline: RecordingTimeline(leader: .video, wallClock: WallClock()),
             queue: queue, clock: time, progress: RecordingProgress(), notify: { _ in })
         course = RecordingCourse([.video, .audio], writer)
-        handle([
-            .live, .began(.video, generation: 1), .began(.audio, generation: 2), .start(at: nil),
-        ])
+        handle([.live, .began(.video, generation: 1), .began(.audio, generation: 2)])
+        if preRoll == nil { handle([.start(at: nil)]) }
     }
+
+    /// Begins the recording with the pre-roll, once the pictures have reached a time.
+    func start(at seconds: Double) { handle([.start(at: MediaTime(seconds: seconds))]) }
+
     private func handle(_ items: [RecordingInbox.Item]) { queue.sync { course.handle(items) } }
 
     /// Lets time pass in which nothing comes.
@@ -133,7 +154,10 @@ private final class LiveWriter {
     ///
     /// - Returns: The number of files, and of pictures in them.
     func end() async throws -> (files: Int, pictures: Int) {
-        handle([.trackEnded(.video), .trackEnded(.audio), .flush])
+        handle([
+            .ended(.video, generation: 1, nil), .ended(.audio, generation: 2, nil),
+            .trackEnded(.video), .trackEnded(.audio), .flush,
+        ])
         _ = await course.writer.done.wait()
         let paths = try FileManager.default.contentsOfDirectory(atPath: directory.file("."))
         var pictures = 0

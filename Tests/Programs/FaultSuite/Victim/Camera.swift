@@ -10,6 +10,8 @@ struct Camera: Sendable {
     /// The frame after which the camera fails; 0: never.
     var failsAfter = 0
     var hasSound = true
+    /// The number of audio tracks, with audio.
+    var soundTracks = 1
     /// The delay of audio behind video, in milliseconds.
     var soundDelay = 0
     /// The port for audio from a ``Sender`` instead of the microphone; 0: none.
@@ -21,7 +23,8 @@ struct Camera: Sendable {
 
     /// The capture string: raw, or encoded with codecs that the container supports.
     func capture(for subject: Subject) -> String {
-        hasSound ? "\(pictures(for: subject)) \(sound(for: subject))" : pictures(for: subject)
+        let tracks = (0..<(hasSound ? soundTracks : 0)).map { " \(sound(for: subject, track: $0))" }
+        return pictures(for: subject) + tracks.joined()
     }
 
     private func pictures(for subject: Subject) -> String {
@@ -35,7 +38,7 @@ struct Camera: Sendable {
             + (subject.isCopy ? "! \(pictureEncoder(for: subject)) " : "") + "! appsink name=video"
     }
 
-    private func sound(for subject: Subject) -> String {
+    private func sound(for subject: Subject, track: Int) -> String {
         let source =
             soundPort > 0
             ? Sender.sound.capture(at: soundPort)
@@ -44,7 +47,7 @@ struct Camera: Sendable {
         return source + " ! audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved "
             + (soundDelay > 0 ? "! queue min-threshold-time=\(soundDelay * 1_000_000) " : "")
             + (subject.isCopy ? "! \(soundEncoder(for: subject)) " : "")
-            + "! appsink name=audio"
+            + "! appsink name=audio\(track == 0 ? "" : "\(track + 1)")"
     }
 
     /// A keyframe every second, without encoder delay: each frame is output before the next one
