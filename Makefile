@@ -4,6 +4,7 @@
 # make install [PREFIX=/usr/local]      Install gst-bridge, its man pages and completions.
 # make install-network [PREFIX=...]     The same with the network commands.
 # make deb                      Build two Debian packages in .build/deb.
+# make release VERSION=x.y.z    Write the files of a release into .build/release-x.y.z.
 # make test                     Run all tests: unit, media and live.
 # make test-unit, test-media, test-live   Run one layer.
 # make test-release              Run the tests of the command against its release build.
@@ -42,7 +43,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb test lint bench packages packages-deb packages-test packages-bench packages-docs clean
+.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -67,6 +68,10 @@ install-network: network
 
 deb: network packages-deb
 	.ci/deb
+
+# The tarball, the packages, checksums, notes, and the changes of the API. Prints the commands that publish them.
+release:
+	@.ci/release "$(VERSION)"
 
 test: packages-test
 	$(SWIFT) build --build-tests
