@@ -10,6 +10,7 @@
 # make test-release              Run the tests of the command against its release build.
 # make test-cost                Measure the CPU time of each test.
 # make lint, make bench         Check the style; measure costs against C.
+# make moving-picture           Make the picture at the top of the README.
 # make docs                     Build the documentation, and check it against .ci/api.txt.
 # make api                      Write the public names to .ci/api.txt.
 # make test-thread, test-address   Run the suite under a sanitizer.
@@ -43,7 +44,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-docs clean
+.PHONY: docs api moving-picture properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-picture packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -165,6 +166,9 @@ lint:
 docs: packages-docs
 	@.ci/docs
 
+moving-picture: core packages-picture
+	.ci/moving-picture $(RUN)
+
 api: packages-docs
 	@.ci/symbols
 	@.ci/api
@@ -210,6 +214,9 @@ packages-test:
 packages-bench:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) $(PEERS) gir1.2-gst-plugins-base-1.0 \
 	    $(if $(FULL),python3-opencv)
+
+packages-picture:
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) openbox x11-xserver-utils xterm
 
 packages-docs:
 	@.ci/packages $(LIBRARIES) jq
