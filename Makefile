@@ -216,7 +216,7 @@ packages-bench:
 	    $(if $(FULL),python3-opencv)
 
 packages-picture:
-	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) openbox x11-xserver-utils xterm
+	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) fonts-dejavu-core openbox x11-xserver-utils xterm
 
 packages-docs:
 	@.ci/packages $(LIBRARIES) jq
