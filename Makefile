@@ -10,6 +10,7 @@
 # make test-release              Run the tests of the command against its release build.
 # make test-cost                Measure the CPU time of each test.
 # make lint, make bench         Check the style; measure costs against C.
+# make dead-code                List declarations that nothing uses, or only tests.
 # make moving-picture           Make the picture at the top of the README.
 # make docs                     Build the documentation, and check it against .ci/api.txt.
 # make api                      Write the public names to .ci/api.txt.
@@ -44,7 +45,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api moving-picture properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-picture packages-docs clean
+.PHONY: docs api moving-picture properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address dead-code core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-picture packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -162,6 +163,11 @@ copied: packages-test
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks Package.swift
 	$(SWIFT) test --filter HouseTests
+
+# The index that a debug build writes.
+dead-code: packages-test
+	$(SWIFT) build --build-tests
+	@.ci/dead-code
 
 docs: packages-docs
 	@.ci/docs
