@@ -4,9 +4,6 @@
 /// Called on the threads of the captures. No call may block for longer than the duration of a frame,
 /// except to pace media that is not live.
 package protocol BridgeDestination: AnyObject, Sendable {
-    /// The codecs whose encoded units are taken unchanged.
-    func codecs() -> Set<VideoCodec>
-
     /// Called before the first media.
     ///
     /// - Parameters:
@@ -19,7 +16,7 @@ package protocol BridgeDestination: AnyObject, Sendable {
 
     /// Takes a picture.
     func take(_ frame: consuming VideoFrame) -> FrameDisposition
-    /// Takes a unit of one of the ``codecs()``.
+    /// Takes an encoded frame (access unit).
     func take(_ unit: EncodedVideoFrame) -> FrameDisposition
     /// Takes samples.
     func take(_ frame: AudioFrame) -> FrameDisposition

@@ -29,6 +29,9 @@ enum AudioEncoderElement: String, CaseIterable, EncoderElement {
     /// They run on the processor, and are not tried.
     func refusal() -> String? { nil }
 
+    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
+    ///
+    /// - Parameter bits: In bits per second.
     func bitRate(_ bits: Int) -> (property: String, value: String)? {
         switch self {
         case .opusenc: ("bitrate", "\(min(650_000, max(4_000, bits)))")

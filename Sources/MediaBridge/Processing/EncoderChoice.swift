@@ -47,10 +47,6 @@ protocol EncoderElement: Sendable {
     var hasBitRate: Bool { get }
     /// Returns why it does not encode here, in GStreamer's words; `nil` if it does. Requires that it is installed.
     func refusal() -> String?
-    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
-    ///
-    /// - Parameter bits: In bits per second.
-    func bitRate(_ bits: Int) -> (property: String, value: String)?
 }
 
 extension EncoderElement {

@@ -229,6 +229,9 @@ struct VideoEncoderElement: EncoderElement {
 
     var hasBitRate: Bool { rate != nil }
 
+    /// Returns the property of a bit rate, and its value; `nil` if the quality is constant, or nothing is lost.
+    ///
+    /// - Parameter bits: In bits per second.
     func bitRate(_ bits: Int) -> (property: String, value: String)? {
         rate.map { ($0.name, "\($0.prefix)\(max($0.lowest, bits / $0.unit))") }
     }

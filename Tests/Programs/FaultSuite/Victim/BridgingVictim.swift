@@ -114,8 +114,6 @@ struct BridgingVictim {
 
         init(_ witness: Witness) { self.witness = witness }
 
-        func codecs() -> Set<VideoCodec> { [.h264, .vp8] }
-
         func begin(
             _ streams: Set<MediaKind>, onKeyFrameNeeded: @escaping @Sendable () -> Void,
             onFailure: @escaping @Sendable (PipelineError) -> Void
