@@ -129,7 +129,6 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 }
 
 typealias VideoSinkHost = SinkHost<VideoMedia>
-typealias AudioSinkHost = SinkHost<AudioMedia>
 
 // MARK: Kinds of sinks
 

@@ -34,7 +34,7 @@ extension MediaEngine {
     }
 
     func videoRenderer(_ id: SinkID) -> VideoSinkHost? { sinks.renderers[id]?.host }
-    func audioSink(_ id: SinkID) -> AudioSinkHost? { sinks.audio[id]?.host }
+    func audioSink(_ id: SinkID) -> SinkHost<AudioMedia>? { sinks.audio[id]?.host }
 
     nonisolated var isLocalAudioMuted: Bool { audioTrack.isMuted }
     var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
