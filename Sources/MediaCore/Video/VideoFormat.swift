@@ -103,23 +103,6 @@ public enum VideoRotation: Int, Sendable, CaseIterable {
 
     /// ``none`` under its Agora name.
     public static let rotationNone = VideoRotation.none
-
-    /// Returns the rotation that results from both turns.
-    package static func + (a: VideoRotation, b: VideoRotation) -> VideoRotation {
-        VideoRotation(rawValue: (a.rawValue + b.rawValue) % 360) ?? .none
-    }
-
-    /// Creates a rotation from OpenTok's orientation: up 1, down 2, left 3, right 4; `nil` for any
-    /// other number.
-    package init?(orientation number: Int) {
-        switch number {
-        case 1: self = .none
-        case 2: self = .rotation180
-        case 3: self = .rotation90
-        case 4: self = .rotation270
-        default: return nil
-        }
-    }
 }
 
 // MARK: Pixel formats

@@ -48,22 +48,6 @@ import Testing
         }
     }
 
-    @Test func turnsAddUp() {
-        for a in VideoRotation.allCases {
-            for b in VideoRotation.allCases {
-                #expect((a + b).rawValue == (a.rawValue + b.rawValue) % 360)
-            }
-        }
-    }
-
-    @Test func orientationsAreRotations() {
-        let rotations = [1, 2, 3, 4].map { VideoRotation(orientation: $0) }
-        #expect(rotations == [VideoRotation.none, .rotation180, .rotation90, .rotation270])
-        for number in [0, 5, 90, -1, .max, .min] {
-            #expect(VideoRotation(orientation: number) == nil)
-        }
-    }
-
     @Test func theOtherValuesHaveTheSDKsNumbers() {
         #expect([VideoBufferType.pixelBuffer, .rawData].map(\.rawValue) == [1, 2])
         #expect([VideoCaptureType.unknown, .camera, .screen].map(\.rawValue) == [0, 1, 2])
