@@ -59,8 +59,6 @@ package struct RecordingNames: Sendable {
     struct Existing {
         let path: String
         let bytes: Int
-        /// The number in its name; 0 with dates.
-        let index: Int
     }
 
     /// Returns the files of earlier recordings, oldest first: with dates, in the order in which
@@ -69,13 +67,13 @@ package struct RecordingNames: Sendable {
         guard isDated else {
             return numbers().sorted().compactMap { index in
                 let path = path(at: index)
-                return FileSize.of(path).map { Existing(path: path, bytes: $0, index: index) }
+                return FileSize.of(path).map { Existing(path: path, bytes: $0) }
             }
         }
         let files = found(in: directory, Array(components.dropFirst(literalCount)))
         return files.compactMap { path -> (changed: Int64, file: Existing)? in
             guard let bytes = FileSize.of(path) else { return nil }
-            let file = Existing(path: path, bytes: bytes, index: 0)
+            let file = Existing(path: path, bytes: bytes)
             return (FileSize.lastChange(of: path) ?? 0, file)
         }.sorted { ($0.changed, $0.file.path) < ($1.changed, $1.file.path) }.map(\.file)
     }
