@@ -33,7 +33,7 @@ struct StreamJSON: Encodable {
     init(_ stream: Recordings.File.Stream) {
         (kind, codec) = (stream.kind, stream.codec)
         (width, height) = (stream.size?.width, stream.size?.height)
-        (rate, channels) = (stream.sampleRate, stream.channelCount)
+        (rate, channels) = (stream.sampleRate, stream.channels)
     }
 }
 

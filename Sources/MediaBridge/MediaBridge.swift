@@ -7,7 +7,7 @@
 @_exported public import Sandboxing
 
 /// The version of this library and its command.
-public enum MediaBridgeVersion {
+package enum MediaBridgeVersion {
     /// The version number as `major.minor.patch`.
-    public static let text = "0.1.0"
+    package static let text = "0.1.0"
 }

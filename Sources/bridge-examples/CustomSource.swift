@@ -50,7 +50,7 @@ final class BarSource: VideoSource {
                 consumer.consumeRawData(
                     picture,
                     withTimestamp: MediaTime(value: Int64(number), timescale: framesPerSecond),
-                    format: .i420, size: size, rotation: .none)
+                    format: .i420, size: size, rotation: .upright)
             }
         }
         consumer.sourceDidEnd()

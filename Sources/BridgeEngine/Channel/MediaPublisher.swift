@@ -35,7 +35,7 @@ package final class MediaPublisher: PublicationFeedback {
     /// Begins to send. The publication's feedback must be this object.
     package func begin(
         _ publication: any ChannelPublication, _ configuration: VideoEncoderConfiguration,
-        hint: VideoContentHint = .none
+        hint: VideoContentHint = .unspecified
     ) {
         let context = Publisher.Context(
             backend: backend, clock: EngineClock(backend, isOffline: false, latency: .zero),

@@ -127,7 +127,7 @@ struct SendPlan: Hashable, Sendable {
             let fit = Double(bitRate) / (Double(self.size.width * self.size.height) * Self.poor)
             let fewer = max(1, fit.rounded(.down))
             if fewer < self.frameRate { (self.frameRate, leavesOutFrames) = (fewer, true) }
-        case .none, .motion:
+        case .unspecified, .motion:
             // In steps, so that the picture does not change its size with every change of the limit.
             for step in [4, 3, 2, 1] where Self.bits(self.size, self.frameRate, Self.poor) > bitRate
             {

@@ -144,7 +144,7 @@ final class SharedConversion: Sendable {
         // The converter is the backend's code, so it is called without a lock.
         let result = Result {
             var converted = try converter.convert(pending, to: conversion)
-            if becomesUpright { converted.rotation = .none }
+            if becomesUpright { converted.rotation = .upright }
             return converted
         }
         state.withLock { $0.result = result }

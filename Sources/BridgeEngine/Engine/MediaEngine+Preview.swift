@@ -68,7 +68,7 @@ extension MediaEngine {
     ///   ``EngineError/Code/invalidArgument`` if there is no such track,
     ///   ``EngineError/Code/cancelled``, ``EngineError/Code/shutDown``.
     public func takeSnapshot(
-        of stream: StreamID = .local(), within limit: Duration? = nil
+        of stream: VideoStreamID = .local(), within limit: Duration? = nil
     ) async throws(EngineError) -> VideoFrame {
         guard !isShutDown else { throw Self.afterShutDown }
         if case .local(let track) = stream, slots[track] == nil {
@@ -90,14 +90,14 @@ extension MediaEngine {
         return shot
     }
 
-    private func tap(_ consumer: any VideoFrameConsumer, on stream: StreamID) {
+    private func tap(_ consumer: any VideoFrameConsumer, on stream: VideoStreamID) {
         switch stream {
         case .local(let track): slots[track]?.track.local.tap(consumer)
         case .remote(let user, let track): remote.tap(consumer, on: user, track)
         }
     }
 
-    private func untap(_ consumer: any VideoFrameConsumer, from stream: StreamID) {
+    private func untap(_ consumer: any VideoFrameConsumer, from stream: VideoStreamID) {
         switch stream {
         case .local(let track): slots[track]?.track.local.untap(consumer)
         case .remote(let user, let track): remote.untap(consumer, from: user, track)

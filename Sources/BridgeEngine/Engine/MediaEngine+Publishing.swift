@@ -70,7 +70,7 @@ extension MediaEngine {
         let context = Publisher.Context(
             backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
             sent: outgoing, encoded: local.encoded,
-            contentHint: { [weak local] in local?.contentHint ?? .none },
+            contentHint: { [weak local] in local?.contentHint ?? .unspecified },
             onKeyFrameNeeded: feedback.askSource,
             onFailure: failureReport(of: .video(track)),
             onTakeover: { [hub] in hub.post(.warning($0)) })

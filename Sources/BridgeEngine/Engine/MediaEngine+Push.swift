@@ -59,7 +59,7 @@ extension MediaEngine {
     // MARK: Tracks
 
     /// Creates a track for pushed frames. It runs while preview or channel does, is shown by
-    /// renderers of its ``StreamID``, and is sent once it is published.
+    /// renderers of its ``VideoStreamID``, and is sent once it is published.
     ///
     /// - Parameters:
     ///   - useTexture: Whether ``PixelBuffer``s are pushed, which is the default; otherwise bytes

@@ -40,7 +40,7 @@ extension MediaEngine {
     ///   ``EngineError/Code/invalidArgument`` if there is no such local track.
     @discardableResult
     public func addVideoRenderer(
-        _ renderer: sending any VideoSink, to stream: StreamID,
+        _ renderer: sending any VideoSink, to stream: VideoStreamID,
         options: RendererOptions = RendererOptions()
     ) async throws(EngineError) -> SinkID {
         try await addSink(renderer, to: stream, options, VideoMedia.self)
@@ -55,7 +55,7 @@ extension MediaEngine {
 
     // MARK: Internal
 
-    private func main(of stream: StreamID) -> VideoRendererReference? {
+    private func main(of stream: VideoStreamID) -> VideoRendererReference? {
         mainSink(of: stream, VideoMedia.self).map { VideoRendererReference(host: $0.host) }
     }
 }

@@ -31,7 +31,7 @@ protocol EngineStream: Hashable, Sendable {
     var isLocal: Bool { get }
 }
 
-extension StreamID: EngineStream {}
+extension VideoStreamID: EngineStream {}
 extension AudioStreamID: EngineStream {}
 
 /// A sink and its stream.
@@ -48,7 +48,7 @@ extension VideoMedia: StreamedSink {
     static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<VideoMedia>]> { \.renderers }
     static var departed: SinkCounts { \.renderers }
 
-    static func exists(_ stream: StreamID, in engine: isolated MediaEngine) -> Bool {
+    static func exists(_ stream: VideoStreamID, in engine: isolated MediaEngine) -> Bool {
         if case .local(let track) = stream { engine.slots[track] != nil } else { true }
     }
 
@@ -105,7 +105,7 @@ extension AudioMedia: StreamedSink {
 }
 
 /// The video stream that a renderer receives.
-public enum StreamID: Hashable, Sendable {
+public enum VideoStreamID: Hashable, Sendable {
     /// A track of the engine's own.
     case local(TrackID = .main)
     /// A track of a user in the channel.

@@ -126,7 +126,7 @@ final class RemoteAudioReceiver: Sendable {
             let format =
                 frames.first?.format
                 ?? AudioFormat(
-                    .s16le, sampleRate: unit.sampleRate ?? 48000, channels: unit.channelCount ?? 1)
+                    .s16le, sampleRate: unit.sampleRate ?? 48000, channels: unit.channels ?? 1)
             events.post(.firstRemoteAudio(user, format))
         }
         for frame in frames {

@@ -188,7 +188,7 @@ enum SourceEnding: Sendable {
 struct SourceTraits: Sendable {
     var bufferType = VideoBufferType.pixelBuffer
     var captureType = VideoCaptureType.unknown
-    var contentHint = VideoContentHint.none
+    var contentHint = VideoContentHint.unspecified
     var pacing = MediaPacing.source
     var timeBase: MediaTimeBase?
 }

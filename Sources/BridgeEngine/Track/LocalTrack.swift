@@ -92,7 +92,7 @@ final class LocalTrack: Sendable {
     }
 
     /// The content hint of the current source.
-    var contentHint: VideoContentHint { entrance.active?.traits.contentHint ?? .none }
+    var contentHint: VideoContentHint { entrance.active?.traits.contentHint ?? .unspecified }
 
     // MARK: Sources
 
@@ -142,7 +142,7 @@ final class LocalTrack: Sendable {
     func sendFallback(_ still: PixelBuffer?, insteadOf port: VideoSourcePort, after arrivals: Int) {
         let last = lastFrame.withLock { $0 }
         guard let storage = still?.storage ?? last?.storage else { return }
-        let rotation = still == nil ? last?.rotation ?? .none : .none
+        let rotation = still == nil ? last?.rotation ?? .upright : .upright
         let frame = VideoFrame(storage, runningTime: nil, rotation: rotation)
         _ = pass(
             Delivery(

@@ -81,7 +81,7 @@ final class StreamAnalysis: VideoFrameConsumer {
         if sample.caps.isEncodedPictures {
             if keyFramesOnly, sample.buffer.isDelta || !wants(sample.runningTime) { return }
             guard let mailbox = units.withLock({ $0 }) else { return }
-            let unit = EncodedVideoFrame(sample, rotation: .none)
+            let unit = EncodedVideoFrame(sample, rotation: .upright)
             // A unit that others refer to is not evicted.
             let limit = isLive ? Duration.zero : .seconds(1 << 30)
             if mailbox.post(unit, whenFull: .wait(atMost: limit)) == .full { lose(.queueFull) }

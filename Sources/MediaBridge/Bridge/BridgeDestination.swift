@@ -79,7 +79,7 @@ struct BridgeDestinationOutput: Sendable {
                 return sample.isHeader ? .accepted : destination.take(EncodedAudioFrame(sample))
             }
             if sample.isHeader { return .accepted }
-            return destination.take(EncodedVideoFrame(sample, rotation: .none))
+            return destination.take(EncodedVideoFrame(sample, rotation: .upright))
         }
 
         func streamEnded(_ end: StreamEnd) {}

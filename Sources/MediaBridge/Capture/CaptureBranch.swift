@@ -293,8 +293,8 @@ final class CaptureBranch: Sendable {
 
     /// Handles a new orientation. Called before the frames that it applies to.
     private func turned(_ orientation: ImageOrientation) {
-        var rotation = VideoRotation(rawValue: orientation.degrees) ?? .none
-        if rotation != .none, sink.isTurnedByTag { rotation = .none }
+        var rotation = VideoRotation(rawValue: orientation.degrees) ?? .upright
+        if rotation != .upright, sink.isTurnedByTag { rotation = .upright }
         translation.orientation.change(to: rotation, from: arrivedSamples)
     }
 

@@ -314,7 +314,7 @@ final class StreamOrientation: Sendable {
 
     /// Sets the rotation of the frames from `index` on.
     func change(to rotation: VideoRotation, from index: Int) {
-        guard rotation != .none || isReported.load(ordering: .acquiring) else { return }
+        guard rotation != .upright || isReported.load(ordering: .acquiring) else { return }
         changes.withLock { changes in
             guard changes.last?.rotation != rotation else { return }
             changes.append(Change(rotation: rotation, index: index))
@@ -324,10 +324,10 @@ final class StreamOrientation: Sendable {
 
     /// Returns the rotation of a frame. Called in the order of the frames.
     func rotation(of index: Int) -> VideoRotation {
-        guard isReported.load(ordering: .acquiring) else { return .none }
+        guard isReported.load(ordering: .acquiring) else { return .upright }
         return changes.withLock { changes in
             while changes.count > 1, changes[1].index <= index { changes.removeFirst() }
-            guard let first = changes.first, first.index <= index else { return .none }
+            guard let first = changes.first, first.index <= index else { return .upright }
             return first.rotation
         }
     }

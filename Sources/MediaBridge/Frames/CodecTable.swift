@@ -231,11 +231,11 @@ extension AudioCodec: TabledCodec {
     ///
     /// - Throws: ``PipelineError`` for a codec whose name is no media type.
     func caps(
-        codecData: [UInt8]?, sampleRate: Int?, channelCount: Int?
+        codecData: [UInt8]?, sampleRate: Int?, channels: Int?
     ) throws(PipelineError) -> Caps {
         try Self.recent.value(
             for: UnitForm(
-                codec: self, codecData: codecData, first: sampleRate, second: channelCount))
+                codec: self, codecData: codecData, first: sampleRate, second: channels))
     }
 
     private static let recent = RecentlyMade<UnitForm<AudioCodec>, Caps> {

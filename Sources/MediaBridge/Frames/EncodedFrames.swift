@@ -31,7 +31,7 @@ extension EncodedVideoFrame {
     ) {
         let sample = MediaSample(
             buffer, caps: caps, runningTime: runningTime, liveTiming: liveTiming)
-        self.init(sample, rotation: .none)
+        self.init(sample, rotation: .upright)
         decodingTime = nil
     }
 }
@@ -42,7 +42,7 @@ extension EncodedAudioFrame {
         let (format, times) = (sample.caps.soundFormat, sample.times)
         self.init(
             AudioCodec(sample.caps), sample, runningTime: times.running, duration: times.duration,
-            sampleRate: format.rate, channelCount: format.channels, liveTiming: times.live)
+            sampleRate: format.rate, channels: format.channels, liveTiming: times.live)
     }
 
     /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
@@ -54,7 +54,7 @@ extension EncodedAudioFrame {
             running: runningTime, decoding: decoding, duration: duration, live: liveTiming)
         return try MediaSample.of(storage, times) {
             try codec.caps(
-                codecData: codecData, sampleRate: sampleRate, channelCount: channelCount)
+                codecData: codecData, sampleRate: sampleRate, channels: channels)
         }
     }
 

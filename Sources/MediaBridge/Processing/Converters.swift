@@ -143,11 +143,11 @@ extension VideoConversion {
     /// if there is no rotation and no mirror.
     private var direction: String? {
         switch (rotation, isMirrored) {
-        case (.none, false): nil
+        case (.upright, false): nil
         case (.rotation90, false): "90r"
         case (.rotation180, false): "180"
         case (.rotation270, false): "90l"
-        case (.none, true): "horiz"
+        case (.upright, true): "horiz"
         case (.rotation90, true): "ul-lr"
         case (.rotation180, true): "vert"
         case (.rotation270, true): "ur-ll"

@@ -174,7 +174,7 @@ extension VideoEncoderElement {
             bitRate: 1_000_000, frameRate: 30, keyFrameInterval: MediaTime(seconds: 1))
         do throws(PipelineError) {
             let picture = picture(
-                VideoInfo(try Caps("video/x-raw,format=I420,\(size)")), .none)
+                VideoInfo(try Caps("video/x-raw,format=I420,\(size)")), .upright)
             let pipeline = try Pipeline(
                 parsing:
                     "videotestsrc num-buffers=1 ! video/x-raw,format=I420,\(size) ! \(picture) "

@@ -112,7 +112,7 @@ final class PipelineEncoder: VideoEncoder {
         private struct State {
             /// The running time at which the encoder's time is zero.
             var base: MediaTime?
-            var rotation = VideoRotation.none
+            var rotation = VideoRotation.upright
             var live: LiveTiming?
             var isClosed = false
         }
@@ -173,7 +173,7 @@ extension VideoEncoderElement {
             keyFrameInterval: MediaTime(settings.keyFrameInterval), isForNetwork: true,
             wantsSharpness: hint == .details || hint == .text)
         // Streams in 4:2:0 are decoded everywhere; it needs an even width and height.
-        return "appsrc name=\(Self.sourceName) format=time ! \(picture(nil, .none)) ! "
+        return "appsrc name=\(Self.sourceName) format=time ! \(picture(nil, .upright)) ! "
             // Without a frame rate x264 holds each picture back until the next one comes.
             + #"capssetter caps="video/x-raw,framerate=(fraction)\#(thousandths)/1000" ! "#
             + "\(text(setup, name: Self.encoderName)) ! \(liveForm(settings.codec)) "

@@ -253,7 +253,7 @@ struct VideoEncoderElement: EncoderElement {
 
     /// The pixel format that the encoder gets: the one that loses least, of the formats that each element takes.
     private func format(_ info: VideoInfo, _ rotation: VideoRotation) -> String {
-        let elements = [factoryName] + (rotation == .none ? [] : ["videoflip"])
+        let elements = [factoryName] + (rotation == .upright ? [] : ["videoflip"])
         let factories = elements.compactMap { (try? ElementFactory.find($0)) ?? nil }
         let offered = info.precision.bits > 8 ? deepFormats ?? formats : formats
         let taken = offered.filter { format in

@@ -268,7 +268,7 @@ extension MediaEngine {
     /// - Throws: ``EngineError``.
     @discardableResult
     public func addRecorder(
-        _ recorder: Recorder, to stream: StreamID = .local()
+        _ recorder: Recorder, to stream: VideoStreamID = .local()
     ) async throws(EngineError) -> RecordingID {
         var pictures: SinkID?
         if recorder.takes(.video) {

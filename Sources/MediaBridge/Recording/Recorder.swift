@@ -46,7 +46,7 @@ public final class Recorder: Sendable {
     enum Phase { case idle, recording, rearming, stopping }
     let phase = Mutex(Phase.idle)
     /// The rotation that the latest encoded video unit needs.
-    let rotation = Mutex(VideoRotation.none)
+    let rotation = Mutex(VideoRotation.upright)
     private let result = Latch()
     /// Whether ``start()`` was called.
     let wasStarted = Atomic(false)
@@ -116,7 +116,7 @@ public final class Recorder: Sendable {
         }
         let names = RecordingNames(
             path, isNumbered: configuration.segments != nil,
-            dates: configuration.dates == .none ? nil : wallClock)
+            dates: configuration.dates == .off ? nil : wallClock)
         try names.check(length: configuration.segments?.length, at: wallClock.now())
         try Self.check(names, configuration)
         for (stream, recipe) in recipes { try recipe.load(stream) }
@@ -534,7 +534,7 @@ extension Recorder {
         /// numbered names. The numbers continue after those of existing files, so these names never collide.
         public var whenExists = WhenExists.fail
         /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
-        public var dates = RecordingDates.none
+        public var dates = RecordingDates.off
         /// A file to which a line of JSON is appended for each encoded frame that is passed to the
         /// muxer; `nil`, the default: none. The keys of a line:
         ///

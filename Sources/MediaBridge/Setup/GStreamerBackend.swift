@@ -24,7 +24,7 @@ extension MediaEngine {
     ///   - path: The file; an existing one is replaced.
     /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` if the file cannot be written.
     public func takeSnapshot(
-        of stream: StreamID = .local(), within limit: Duration? = nil, to path: String
+        of stream: VideoStreamID = .local(), within limit: Duration? = nil, to path: String
     ) async throws {
         try await takeSnapshot(of: stream, within: limit).writePicture(to: path)
     }

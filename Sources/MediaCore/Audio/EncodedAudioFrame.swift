@@ -21,7 +21,7 @@ public struct EncodedAudioFrame: Sendable {
     public var sampleRate: Int?
 
     /// The number of channels; `nil` if only the bytes contain it.
-    public var channelCount: Int?
+    public var channels: Int?
 
     /// How running time relates to the shared clock; set on units of a live capture, otherwise
     /// `nil`.
@@ -30,7 +30,7 @@ public struct EncodedAudioFrame: Sendable {
     /// Creates a unit from a storage. Its bytes are not checked here.
     package init(
         _ codec: AudioCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
-        duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil,
+        duration: MediaTime? = nil, sampleRate: Int? = nil, channels: Int? = nil,
         liveTiming: LiveTiming? = nil
     ) {
         self.codec = codec
@@ -38,7 +38,7 @@ public struct EncodedAudioFrame: Sendable {
         self.runningTime = runningTime
         self.duration = duration
         self.sampleRate = sampleRate
-        self.channelCount = channelCount
+        self.channels = channels
         self.liveTiming = liveTiming
     }
 
@@ -53,14 +53,14 @@ public struct EncodedAudioFrame: Sendable {
     ///   - runningTime: When its first sample is due; `nil` if that is not known.
     ///   - duration: The duration of its samples; `nil`, the default, if only the bytes contain it.
     ///   - sampleRate: Must be given for G.711.
-    ///   - channelCount: Must be given for Opus and G.711.
+    ///   - channels: Must be given for Opus and G.711.
     public init(
         _ codec: AudioCodec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
-        duration: MediaTime? = nil, sampleRate: Int? = nil, channelCount: Int? = nil
+        duration: MediaTime? = nil, sampleRate: Int? = nil, channels: Int? = nil
     ) {
         self.init(
             codec, MemoryEncodedStorage(bytes, codecData: codecData), runningTime: runningTime,
-            duration: duration, sampleRate: sampleRate, channelCount: channelCount)
+            duration: duration, sampleRate: sampleRate, channels: channels)
     }
 
     /// The number of bytes.

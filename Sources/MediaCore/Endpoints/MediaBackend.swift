@@ -87,7 +87,7 @@ package struct VideoConversion: Hashable, Sendable {
     /// Creates a request that changes nothing by default.
     package init(
         pixelFormat: VideoPixelFormat? = nil, size: VideoSize? = nil, fillsSize: Bool = false,
-        rotation: VideoRotation = .none, isMirrored: Bool = false
+        rotation: VideoRotation = .upright, isMirrored: Bool = false
     ) {
         self.pixelFormat = pixelFormat
         self.size = size
@@ -98,7 +98,7 @@ package struct VideoConversion: Hashable, Sendable {
 
     /// Returns whether pictures of a format must be converted.
     package func changes(_ format: VideoFormat) -> Bool {
-        if rotation != .none || isMirrored { return true }
+        if rotation != .upright || isMirrored { return true }
         if let pixelFormat, pixelFormat != .any, pixelFormat != format.pixelFormat { return true }
         guard let size else { return false }
         let ratio = format.pixelAspectRatio
@@ -128,7 +128,7 @@ package struct VideoEncoderSettings: Hashable, Sendable {
 
     package init(
         _ codec: VideoCodec, bitRate: Int, frameRate: Double = 30,
-        keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .none
+        keyFrameInterval: Duration = .seconds(10), contentHint: VideoContentHint = .unspecified
     ) {
         self.codec = codec
         self.bitRate = bitRate

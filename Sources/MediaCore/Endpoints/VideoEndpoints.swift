@@ -45,7 +45,7 @@ public protocol VideoSource: MediaEndpoint {
 
 extension VideoSource {
     public func captureType() -> VideoCaptureType { .unknown }
-    public func contentHint() -> VideoContentHint { .none }
+    public func contentHint() -> VideoContentHint { .unspecified }
     public func pacing() -> MediaPacing { .source }
     public func timeBase() -> MediaTimeBase? { nil }
     public func requestKeyFrame() -> Bool { false }
@@ -314,7 +314,7 @@ public enum VideoCaptureType: Int, Sendable {
 /// The property of a source's pictures that is most important.
 public enum VideoContentHint: Int, Sendable {
     /// Not specified.
-    case none = 0
+    case unspecified = 0
     /// Smooth motion is more important than sharpness.
     case motion = 1
     /// Sharpness is more important than smooth motion.

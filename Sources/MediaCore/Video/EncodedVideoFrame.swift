@@ -37,7 +37,8 @@ public struct EncodedVideoFrame: Sendable {
     /// Creates a unit from a storage. Its bytes are not checked here.
     package init(
         _ codec: VideoCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
-        decodingTime: MediaTime? = nil, duration: MediaTime? = nil, rotation: VideoRotation = .none,
+        decodingTime: MediaTime? = nil, duration: MediaTime? = nil,
+        rotation: VideoRotation = .upright,
         liveTiming: LiveTiming? = nil
     ) {
         self.codec = codec
@@ -60,7 +61,7 @@ public struct EncodedVideoFrame: Sendable {
     ///   - rotation: The clockwise rotation for display. Default none.
     public init(
         _ codec: VideoCodec, bytes: [UInt8], codecData: [UInt8]? = nil, runningTime: MediaTime?,
-        rotation: VideoRotation = .none
+        rotation: VideoRotation = .upright
     ) {
         self.init(
             codec, MemoryEncodedStorage(bytes, codecData: codecData), runningTime: runningTime,

@@ -93,7 +93,7 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
 /// How far a picture must be turned clockwise to stand upright.
 public enum VideoRotation: Int, Sendable, CaseIterable {
     /// No turn.
-    case none = 0
+    case upright = 0
     /// A quarter turn clockwise.
     case rotation90 = 90
     /// Half a turn.
@@ -101,8 +101,8 @@ public enum VideoRotation: Int, Sendable, CaseIterable {
     /// Three quarters of a turn clockwise.
     case rotation270 = 270
 
-    /// ``none`` under its Agora name.
-    public static let rotationNone = VideoRotation.none
+    /// ``upright`` under its Agora name.
+    public static let rotationNone = VideoRotation.upright
 }
 
 // MARK: Pixel formats

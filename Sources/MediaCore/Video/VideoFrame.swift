@@ -42,7 +42,7 @@ public struct VideoFrame: Sendable {
         _ storage: any VideoFrameStorage,
         runningTime: MediaTime?,
         duration: MediaTime? = nil,
-        rotation: VideoRotation = .none,
+        rotation: VideoRotation = .upright,
         metadata: [String: String] = [:],
         liveTiming: LiveTiming? = nil
     ) {
@@ -63,7 +63,7 @@ public struct VideoFrame: Sendable {
     ///   - rotation: The clockwise rotation for display. Default none.
     public init(
         _ pixelBuffer: PixelBuffer, runningTime: MediaTime?, duration: MediaTime? = nil,
-        rotation: VideoRotation = .none
+        rotation: VideoRotation = .upright
     ) {
         self.init(
             pixelBuffer.storage, runningTime: runningTime, duration: duration, rotation: rotation)

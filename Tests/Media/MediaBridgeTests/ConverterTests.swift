@@ -15,7 +15,7 @@ import Testing
     /// The `videoflip` name of each rotation followed by the mirror.
     private static let directions: [(VideoRotation, Bool, String)] = [
         (.rotation90, false, "90r"), (.rotation180, false, "180"), (.rotation270, false, "90l"),
-        (.none, true, "horiz"), (.rotation90, true, "ul-lr"), (.rotation180, true, "vert"),
+        (.upright, true, "horiz"), (.rotation90, true, "ul-lr"), (.rotation180, true, "vert"),
         (.rotation270, true, "ur-ll"),
     ]
 
@@ -53,7 +53,7 @@ import Testing
             (0..<width).map { x -> UInt8 in
                 let x = isMirrored ? width - 1 - x : x
                 return switch rotation {
-                case .none: before[y][x]
+                case .upright: before[y][x]
                 case .rotation90: before[2 - x][y]
                 case .rotation180: before[2 - y][4 - x]
                 case .rotation270: before[x][4 - y]

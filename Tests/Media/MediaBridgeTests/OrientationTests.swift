@@ -19,7 +19,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("rotate-0", .none), ("rotate-90", .rotation90), ("rotate-180", .rotation180),
+            ("rotate-0", .upright), ("rotate-90", .rotation90), ("rotate-180", .rotation180),
             ("rotate-270", .rotation270), ("flip-rotate-90", .rotation90),
         ] as [(String, VideoRotation)])
     func theTagIsTheRotationOfEveryFrame(tag: String, rotation: VideoRotation) async throws {
@@ -58,8 +58,8 @@ import Testing
             videotestsrc num-buffers=4 ! \(Self.tiny) ! c.
             """)
         #expect(
-            all == [.none, .none, .none, .none, .rotation90, .rotation90, .rotation90]
-                + [.rotation180, .rotation180, .none, .none, .none, .none])
+            all == [.upright, .upright, .upright, .upright, .rotation90, .rotation90, .rotation90]
+                + [.rotation180, .rotation180, .upright, .upright, .upright, .upright])
     }
 
     @Test func aStringThatTurnsThePictureItselfLeavesNothingToTurn() async throws {
@@ -68,7 +68,7 @@ import Testing
             + "! videoflip video-direction=auto"
         var count = 0
         for try await frame in try PipelineVideoSource(text).frames() {
-            #expect(frame.rotation == .none && frame.width == 8 && frame.height == 16)
+            #expect(frame.rotation == .upright && frame.width == 8 && frame.height == 16)
             count += 1
         }
         #expect(count == 3)
@@ -132,7 +132,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let size = VideoSize(width: 32, height: 16)
             var frame = try DefinedPicture.frame(.rgba, size)
-            for (rotation, width) in [(VideoRotation.none, 32), (.rotation90, 16)] {
+            for (rotation, width) in [(VideoRotation.upright, 32), (.rotation90, 16)] {
                 frame.rotation = rotation
                 let path = directory.file("\(rotation.rawValue).png")
                 try await frame.writePicture(to: path)

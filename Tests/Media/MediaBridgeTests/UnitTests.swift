@@ -54,7 +54,7 @@ import Testing
             for try await unit in try PipelineAudioSource(capture).units() { units.append(unit) }
             let first = try #require(units.first)
             #expect(first.sampleRate == (film.codec == "pcm_alaw" ? 8000 : 48000))
-            #expect(first.channelCount == (film.codec == "pcm_alaw" ? 1 : 2))
+            #expect(first.channels == (film.codec == "pcm_alaw" ? 1 : 2))
             for ending in endings where ending != "ts" {
                 let path = directory.file("out.\(ending)")
                 var configuration = Recorder.Configuration()
@@ -117,7 +117,7 @@ import Testing
                     EncodedAudioFrame(
                         codec, bytes: unit.bytes, codecData: unit.codecData,
                         runningTime: unit.runningTime, duration: unit.duration,
-                        sampleRate: unit.sampleRate, channelCount: unit.channelCount))
+                        sampleRate: unit.sampleRate, channels: unit.channels))
             }
             let report = try await recorder.stop()
             expectBalanced(report)

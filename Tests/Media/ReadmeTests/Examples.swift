@@ -126,7 +126,8 @@ enum Example {
                             planes[0].fill(UInt8(2 * number))
                         }
                         let time = MediaTime(value: Int64(number), timescale: 30)
-                        consumer.consumePixelBuffer(picture, withTimestamp: time, rotation: .none)
+                        consumer.consumePixelBuffer(
+                            picture, withTimestamp: time, rotation: .upright)
                     }
                     consumer.sourceDidEnd()
                 }

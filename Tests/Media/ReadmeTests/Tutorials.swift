@@ -118,7 +118,7 @@ enum Tutorial {
                         }
                         let time = MediaTime(value: number, timescale: 30)
                         let answer = consumer.consumePixelBuffer(
-                            picture, withTimestamp: time, rotation: .none)
+                            picture, withTimestamp: time, rotation: .upright)
                         if answer == .notStarted { return }
                         number += 1
                     }

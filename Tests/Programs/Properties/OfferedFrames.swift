@@ -13,7 +13,7 @@ extension OfferedPicture {
         var frame = try VideoFrame(
             format, runningTime: time.map { MediaTime(seconds: $0) },
             duration: hasDuration ? MediaTime(seconds: form.interval) : nil)
-        frame.rotation = VideoRotation(rawValue: form.turn) ?? .none
+        frame.rotation = VideoRotation(rawValue: form.turn) ?? .upright
         let (luma, name) = (luma, form.format)
         try frame.withMutablePlanes { planes in
             for index in 0..<planes.count {

@@ -8,7 +8,7 @@ import Testing
     private let hd = VideoSize(width: 1280, height: 720)
 
     private func plan(
-        _ size: VideoSize, _ rate: Double? = 30, _ hint: VideoContentHint = .none,
+        _ size: VideoSize, _ rate: Double? = 30, _ hint: VideoContentHint = .unspecified,
         _ change: (inout VideoEncoderConfiguration, inout VideoLimit) -> Void = { _, _ in }
     ) -> SendPlan {
         var (configuration, limit) = (VideoEncoderConfiguration(), VideoLimit())
@@ -69,7 +69,7 @@ import Testing
                 height: Int.random(in: 1...8000, using: &generator))
             let rate = [nil, 0, 0.5, 15, 29.97, 30, 240, 90000].randomElement(using: &generator)!
             let hint: VideoContentHint =
-                [.none, .motion, .details, .text].randomElement(using: &generator)!
+                [.unspecified, .motion, .details, .text].randomElement(using: &generator)!
             var limit = VideoLimit()
             if Bool.random(using: &generator) {
                 limit.bitRate = Int.random(in: 0...10_000_000, using: &generator)

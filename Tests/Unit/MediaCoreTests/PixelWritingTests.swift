@@ -33,10 +33,10 @@ struct PixelWritingTests {
         let size = VideoSize(width: 8, height: 4)
         #expect(
             Taker().consumeRawData(
-                bytes, withTimestamp: .zero, format: .gray8, size: size, rotation: .none)
+                bytes, withTimestamp: .zero, format: .gray8, size: size, rotation: .upright)
                 == disposition)
         let ofSpan = Taker().consumeRawData(
-            bytes.span.bytes, withTimestamp: .zero, format: .gray8, size: size, rotation: .none)
+            bytes.span.bytes, withTimestamp: .zero, format: .gray8, size: size, rotation: .upright)
         #expect(ofSpan == disposition)
     }
 

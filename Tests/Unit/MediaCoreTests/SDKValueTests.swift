@@ -42,7 +42,7 @@ import Testing
 
     @Test func rotationsAreDegreesClockwise() {
         #expect(VideoRotation.allCases.map(\.rawValue) == [0, 90, 180, 270])
-        #expect(VideoRotation.rotationNone == .none)
+        #expect(VideoRotation.rotationNone == .upright)
         for degrees in [1, 45, 89, 360, -90, .max, .min] {
             #expect(VideoRotation(rawValue: degrees) == nil)
         }
@@ -52,7 +52,9 @@ import Testing
         #expect([VideoBufferType.pixelBuffer, .rawData].map(\.rawValue) == [1, 2])
         #expect([VideoCaptureType.unknown, .camera, .screen].map(\.rawValue) == [0, 1, 2])
         #expect(
-            [VideoContentHint.none, .motion, .details, .text].map(\.rawValue) == [0, 1, 2, 3])
+            [VideoContentHint.unspecified, .motion, .details, .text].map(\.rawValue) == [
+                0, 1, 2, 3,
+            ])
         #expect([VideoMirrorMode.automatic, .enabled, .disabled].map(\.rawValue) == [0, 1, 2])
         #expect([VideoRenderMode.hidden, .fit].map(\.rawValue) == [1, 2])
     }

@@ -88,7 +88,7 @@ final class RecordedPictures: Sendable {
         guard let size else { return frame }
         var scaled = try converter.convert(
             frame, to: VideoConversion(size: size, rotation: frame.rotation))
-        scaled.rotation = .none
+        scaled.rotation = .upright
         return scaled
     }
 

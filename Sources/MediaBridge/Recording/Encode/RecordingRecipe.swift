@@ -70,7 +70,8 @@ struct RecordingRecipe: Sendable {
             case .video: "video/x-raw,format=I420,width=640,height=480,framerate=30/1"
             case .audio: "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=2"
             }
-        _ = try Pipeline(parsing: try pipeline(for: try Caps(usual), rotation: .none, stream).text)
+        _ = try Pipeline(
+            parsing: try pipeline(for: try Caps(usual), rotation: .upright, stream).text)
     }
 
     /// Returns the pipeline for a raw stream.
@@ -150,12 +151,13 @@ struct RecordingRecipe: Sendable {
     /// Returns the elements that encode pictures of a format, each before an exclamation mark.
     func elements(_ encoding: VideoEncoding, _ info: VideoInfo) -> String {
         guard case .video(let encoder, _) = encoder else { return "" }
-        return encoder.picture(info, .none) + " ! \(encoder.text(encoding.setup(info))) ! " + form
+        return encoder.picture(info, .upright) + " ! \(encoder.text(encoding.setup(info))) ! "
+            + form
     }
 
     private static func upright(_ rotation: VideoRotation) -> String {
         switch rotation {
-        case .none: ""
+        case .upright: ""
         case .rotation90: " ! videoflip video-direction=90r"
         case .rotation180: " ! videoflip video-direction=180"
         case .rotation270: " ! videoflip video-direction=90l"

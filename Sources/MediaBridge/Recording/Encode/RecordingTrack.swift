@@ -36,7 +36,7 @@ final class RecordingTrack: Sendable {
         /// All encoders whose pipelines have not been shut down yet.
         var encoders: [TrackEncoder] = []
         var caps: Caps?
-        var rotation = VideoRotation.none
+        var rotation = VideoRotation.upright
         var last: MediaTime?
         /// The time of the last frame handed over, not counting repetitions.
         var lastPlaced: MediaTime?
@@ -184,7 +184,7 @@ final class RecordingTrack: Sendable {
     /// - Parameter mayWait: False: the oldest buffer is evicted, regardless of the configuration.
     func push(
         _ buffer: consuming Buffer, caps: Caps, placed: MediaTime, duration: MediaTime?,
-        rotation: VideoRotation = .none, isLive: Bool, mayWait: Bool = true
+        rotation: VideoRotation = .upright, isLive: Bool, mayWait: Bool = true
     ) -> FrameDisposition {
         switch admit(caps, rotation, placed: placed, isLive: isLive) {
         case .refused(let cause): return .dropped(cause)
@@ -207,7 +207,7 @@ final class RecordingTrack: Sendable {
 
     /// - Parameter unit: The encoded unit that is recorded unchanged; `nil` for raw media.
     private func admit(
-        _ caps: Caps, _ rotation: VideoRotation = .none, copying unit: MediaSample? = nil,
+        _ caps: Caps, _ rotation: VideoRotation = .upright, copying unit: MediaSample? = nil,
         placed: MediaTime, isLive: Bool
     ) -> Admission {
         state.withLock { state in

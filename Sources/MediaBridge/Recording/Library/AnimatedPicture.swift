@@ -128,7 +128,7 @@ package enum AnimatedFormat {
             let unit = try encoder.process(wrapped.buffer.retained(), caps: wrapped.caps)
             let sample = MediaSample(
                 unit.buffer.retained(), caps: unit.caps, runningTime: nil, liveTiming: nil)
-            let file = EncodedVideoFrame(sample, rotation: .none).bytes
+            let file = EncodedVideoFrame(sample, rotation: .upright).bytes
             // Without the header of a file. A picture without alpha has one chunk.
             let head = number(0, 6) + canvas + number(milliseconds, 3) + [2]
             content += chunk("ANMF", head + file.dropFirst(12))

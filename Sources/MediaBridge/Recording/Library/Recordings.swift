@@ -37,12 +37,12 @@ public struct Recordings: Sendable {
             /// Audio samples per second.
             public var sampleRate: Int?
             /// Number of audio channels.
-            public var channelCount: Int?
+            public var channels: Int?
             /// For example `h264 1280x720` or `opus 48000 Hz 2ch`.
             public var description: String {
                 codec + (size.map { " \($0.width)x\($0.height)" } ?? "")
                     + (sampleRate.map { " \($0) Hz" } ?? "")
-                    + (channelCount.map { " \($0)ch" } ?? "")
+                    + (channels.map { " \($0)ch" } ?? "")
             }
         }
         /// The file's path.
@@ -289,6 +289,6 @@ extension Recordings.File.Stream {
             ? caps.map { AudioCodec($0).rawValue } ?? stream.mediaType
             : VideoCodec(mediaType: stream.mediaType).rawValue
         size = caps?.pictureSize.map { VideoSize(width: $0.width, height: $0.height) }
-        (sampleRate, channelCount) = caps?.soundFormat ?? (nil, nil)
+        (sampleRate, channels) = caps?.soundFormat ?? (nil, nil)
     }
 }

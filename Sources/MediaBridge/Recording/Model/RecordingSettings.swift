@@ -195,7 +195,7 @@ public struct RecordedEvents: Equatable, Sendable {
 /// without a percent sign is literal in any case.
 public enum RecordingDates: Hashable, Sendable {
     /// Not at all: the path is literal.
-    case none
+    case off
     /// By the time of the system's time zone.
     case local
     /// By Coordinated Universal Time.

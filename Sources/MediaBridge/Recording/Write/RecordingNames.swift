@@ -17,7 +17,7 @@ package struct RecordingNames: Sendable {
     package init(_ path: String, isNumbered: Bool, dates: RecordingDates) {
         self.init(
             path, isNumbered: isNumbered,
-            dates: dates == .none ? nil : WallClock(zone: dates.zone))
+            dates: dates == .off ? nil : WallClock(zone: dates.zone))
     }
 
     /// - Parameters:

@@ -142,7 +142,7 @@ struct AudioCodecTests {
         for (rate, channels) in [(8000, 1), (44100, 2), (96000, 6)] {
             let units = try units(.opus, frames(rate: rate, channels: channels))
             #expect(units.allSatisfy { $0.sampleRate == 48000 })
-            #expect(units.allSatisfy { ($0.channelCount ?? 0) <= 2 })
+            #expect(units.allSatisfy { ($0.channels ?? 0) <= 2 })
             let last = try #require(units.last?.runningTime)
             #expect(last >= MediaTime(seconds: 0.96) && last <= MediaTime(seconds: 1.02))
         }

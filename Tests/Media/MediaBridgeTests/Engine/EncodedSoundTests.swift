@@ -336,7 +336,7 @@ import Testing
         for index in 0..<10 {
             let unit = EncodedAudioFrame(
                 speex, bytes: [1, 2, 3], runningTime: MediaTime(value: Int64(index), timescale: 50),
-                sampleRate: 48000, channelCount: 1)
+                sampleRate: 48000, channels: 1)
             #expect(audio.send(unit) == .accepted)
         }
         let error = await events.first { event -> EngineError? in

@@ -59,7 +59,7 @@ import Testing
         try await engine.startPreview()
         for _ in 0..<3 {
             let frame = try #require(await shown.next())
-            #expect(frame.format.pixelFormat == .rgba && frame.rotation == .none)
+            #expect(frame.format.pixelFormat == .rgba && frame.rotation == .upright)
             #expect(frame.width == 16 && frame.height == 32)
         }
         await engine.shutDown()

@@ -33,7 +33,7 @@ import Testing
                 if streams != .pictures {
                     var unit = EncodedAudioFrame(
                         .alaw, bytes: [UInt8](repeating: 0x55, count: 320), runningTime: time,
-                        duration: Self.interval, sampleRate: 8_000, channelCount: 1)
+                        duration: Self.interval, sampleRate: 8_000, channels: 1)
                     unit.liveTiming = Self.live
                     #expect(recorder.consume(unit) == .accepted)
                     await arrival(.audio, at: time)
@@ -113,7 +113,7 @@ import Testing
                 var sound = EncodedAudioFrame(
                     .alaw, bytes: [UInt8](repeating: 0x55, count: 320), runningTime: time,
                     duration: MediaTime(value: 1, timescale: 25), sampleRate: 8_000,
-                    channelCount: 1)
+                    channels: 1)
                 sound.liveTiming = LiveTiming(clockOrigin: .zero, latency: .zero)
                 #expect(recorder.consume(sound).isAccepted)
                 guard !unit.isKeyFrame else { continue }

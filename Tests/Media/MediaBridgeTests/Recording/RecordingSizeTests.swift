@@ -49,7 +49,7 @@ struct RecordingSizeTests {
             try recorder.start()
             for index in 0..<20 {
                 var frame = try RecordedFrames().picture(index)
-                frame.rotation = index < 10 ? .none : .rotation180
+                frame.rotation = index < 10 ? .upright : .rotation180
                 try await recorder.write(frame)
             }
             #expect(try await recorder.stop().files.map(\.frames) == [10, 10])

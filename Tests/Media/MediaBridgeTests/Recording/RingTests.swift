@@ -8,7 +8,7 @@ import Testing
 /// A ring removes the oldest files of a recording, and nothing else.
 @Suite("Rings", .hangGuard) struct RingTests {
     private static func recorder(
-        _ path: String, _ keep: RecordingSegments.Ring, dates: RecordingDates = .none
+        _ path: String, _ keep: RecordingSegments.Ring, dates: RecordingDates = .off
     ) throws -> Recorder {
         var configuration = Recorder.Configuration()
         configuration.whenFull = .wait

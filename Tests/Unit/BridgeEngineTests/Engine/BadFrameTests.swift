@@ -23,7 +23,7 @@ struct BadFrameTests {
             consumer.consume(
                 RawPicture(
                     unsafe: bytes, format: .gray8, size: size, strideInPixels: stride, crop: crop),
-                withTimestamp: .zero, rotation: .none)
+                withTimestamp: .zero, rotation: .upright)
         }
     }
 
@@ -55,9 +55,9 @@ struct BadFrameTests {
         let (first, second) = (try await started(bytes), try await started(pictures))
         let buffer = try PixelBuffer(.i420, size: VideoSize(width: 4, height: 2))
         let refused = bytes.consumer?.consumePixelBuffer(
-            buffer, withTimestamp: .zero, rotation: .none)
+            buffer, withTimestamp: .zero, rotation: .upright)
         let taken = pictures.consumer?.consumePixelBuffer(
-            buffer, withTimestamp: .zero, rotation: .none)
+            buffer, withTimestamp: .zero, rotation: .upright)
         #expect(refused == .wrongBufferType)
         #expect(taken == .accepted)
         let data = [UInt8](repeating: 0, count: 12)
@@ -65,7 +65,7 @@ struct BadFrameTests {
             data.withUnsafeBytes { data in
                 script.consumer?.consumeRawData(
                     data.baseAddress!, withTimestamp: .zero, format: .i420,
-                    size: VideoSize(width: 4, height: 2), rotation: .none)
+                    size: VideoSize(width: 4, height: 2), rotation: .upright)
             }
         }
         let (takenBytes, refusedBytes) = (deliver(bytes), deliver(pictures))
@@ -105,7 +105,7 @@ struct BadFrameTests {
             let bare = byte.withUnsafeBytes { bytes in
                 consumer.consumeRawData(
                     bytes.baseAddress!, withTimestamp: .zero, format: .i420, size: wrong,
-                    rotation: .none)
+                    rotation: .upright)
             }
             #expect(bare == .badSize, "\(wrong)")
         }
@@ -127,7 +127,7 @@ struct BadFrameTests {
         let result = byte.withUnsafeBytes { bytes in
             script.consumer?.consumeRawData(
                 bytes.baseAddress!, withTimestamp: .zero, format: "v210",
-                size: VideoSize(width: 4, height: 2), rotation: .none)
+                size: VideoSize(width: 4, height: 2), rotation: .upright)
         }
         #expect(result == .badFormat)
         await engine.shutDown()

@@ -10,7 +10,7 @@ struct GeometryTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
         var camera = false
-        var rotation = VideoRotation.none
+        var rotation = VideoRotation.upright
         var format = VideoPixelFormat.any
         var upright = false
         var mirror = VideoMirrorMode.automatic
@@ -88,7 +88,7 @@ struct GeometryTests {
         await engine.shutDown()
         #expect(backend.conversions.all == [wanted.conversion].compactMap { $0 })
         let shown = try #require(sink.frames.first)
-        #expect(shown.rotation == (wanted.upright ? .none : wanted.rotation))
+        #expect(shown.rotation == (wanted.upright ? .upright : wanted.rotation))
         if wanted.conversion == nil { #expect(shown.storage === original.storage) }
     }
 
@@ -119,7 +119,7 @@ struct GeometryTests {
                 VideoConversion(
                     size: VideoSize(width: 8, height: 4), rotation: .rotation90, isMirrored: true)
             ])
-        #expect(sink.frames[1].rotation == .none)
+        #expect(sink.frames[1].rotation == .upright)
         #expect(far.conversions.all.isEmpty)
         await engine.shutDown()
         await other.shutDown()

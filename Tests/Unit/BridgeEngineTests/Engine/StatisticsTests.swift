@@ -152,7 +152,7 @@ struct StatisticsTests {
 
     @Test func aSnapshotOfNothingIsAnError() async throws {
         let engine = makeEngine()
-        for stream in [StreamID.local(), .remote("nobody")] {
+        for stream in [VideoStreamID.local(), .remote("nobody")] {
             let shot = Task { try await engine.takeSnapshot(of: stream) }
             await engine.time.expire(engine.configuration.firstFrameTimeout)
             let nothing = await #expect(throws: EngineError.self) { try await shot.value }

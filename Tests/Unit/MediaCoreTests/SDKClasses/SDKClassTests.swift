@@ -18,7 +18,7 @@ import Testing
         let source: any VideoSource = custom
         let received = Received()
         #expect(source.bufferType() == .rawData)
-        #expect(source.captureType() == .unknown && source.contentHint() == .none)
+        #expect(source.captureType() == .unknown && source.contentHint() == .unspecified)
         #expect(source.pacing() == .source)
         source.consumer = received
         let isReady = try source.shouldInitialize()
@@ -59,7 +59,7 @@ import Testing
     }
 
     private static func frame(
-        _ format: VideoPixelFormat, rotation: VideoRotation = .none
+        _ format: VideoPixelFormat, rotation: VideoRotation = .upright
     ) throws -> VideoFrame {
         VideoFrame(
             try PackedFormats.padded(format, VideoSize(width: 6, height: 4)), runningTime: .zero,
@@ -111,20 +111,20 @@ import Testing
             for size in [(0, 4), (4, 0), (-1, 4), (16384, 1), (1, 16384), (.max, .max)] {
                 let disposition = received.consumeRawData(
                     start, withTimestamp: .zero, format: .i420,
-                    size: VideoSize(width: size.0, height: size.1), rotation: .none)
+                    size: VideoSize(width: size.0, height: size.1), rotation: .upright)
                 #expect(disposition == .badSize)
             }
             let size = VideoSize(width: 4, height: 4)
             let odd = received.consumeRawData(
-                start, withTimestamp: .zero, format: "v210", size: size, rotation: .none)
+                start, withTimestamp: .zero, format: "v210", size: size, rotation: .upright)
             #expect(odd == .badFormat)
             let narrow = received.consume(
                 RawPicture(unsafe: bytes, format: .i420, size: size, strideInPixels: 3),
-                withTimestamp: .zero, rotation: .none)
+                withTimestamp: .zero, rotation: .upright)
             #expect(narrow == .badStride)
             let short = received.consume(
                 RawPicture(unsafe: bytes, format: .rgba, size: VideoSize(width: 5, height: 4)),
-                withTimestamp: .zero, rotation: .none)
+                withTimestamp: .zero, rotation: .upright)
             #expect(short == .badSize)
         }
         #expect(received.frames.withLock { $0.isEmpty })

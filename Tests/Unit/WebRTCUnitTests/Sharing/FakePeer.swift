@@ -168,5 +168,5 @@ enum Units {
     }
 
     static let audio = EncodedAudioFrame(
-        .opus, bytes: [0xfc, 1, 2], runningTime: .zero, channelCount: 2)
+        .opus, bytes: [0xfc, 1, 2], runningTime: .zero, channels: 2)
 }
