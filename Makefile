@@ -7,6 +7,7 @@
 # make release VERSION=x.y.z    Write the files of a release into .build/release-x.y.z.
 # make test                     Run all tests: unit, media and live.
 # make test-unit, test-media, test-live   Run one layer.
+# make smoke                    Run the ten tests that find most mistakes, in less than a minute after a build.
 # make test-release              Run the tests of the command against its release build.
 # make test-cost                Measure the CPU time of each test.
 # make lint, make bench         Check the style; measure costs against C.
@@ -45,7 +46,7 @@ TOOLS := gstreamer1.0-tools gstreamer1.0-plugins-base-apps ffmpeg xvfb x11-apps 
 PEERS := chromium-headless-shell ?janus coturn python3-aiortc simple-whip-client gstreamer1.0-nice openssl \
          iproute2 nftables util-linux gcc libc6-dev
 
-.PHONY: docs api moving-picture properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address dead-code core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-picture packages-docs clean
+.PHONY: smoke docs api moving-picture properties copied soak faults rtsp-cost wild fuzz stress test-unit test-media test-live test-cost test-release test-thread test-address dead-code core demo elements network install install-network deb release test lint bench packages packages-deb packages-test packages-bench packages-picture packages-docs clean
 
 core: packages
 	$(RELEASE) --product gst-bridge
@@ -78,6 +79,13 @@ release:
 test: packages-test
 	$(SWIFT) build --build-tests
 	.ci/test
+
+# A bridge, a string with an error, files and their clips, a kill and its repair, an end, the engine, its audio, a class
+# as an element, and WebRTC.
+SMOKE := everyOutputOfAStreamGetsEveryFrame|aBadStringIsAnError|everyFrameAndItsTimeAreInTheFile|aClipIsExactToTheFrame|aKilledRecordingIsInterruptedAndWhatARepairRestoresIsNamed|everyFrameIsAccountedForAfterAStop|everyFrameIsRenderedOrHasACause|everySampleOfAUserIsHeardByTheOthers|aSourceAndASinkWorkInGStLaunch|unitsArriveAsTheyWereSent
+smoke: packages-test
+	$(SWIFT) build --build-tests
+	.ci/test all -- --filter "$(SMOKE)"
 
 # One layer of the tests.
 test-unit test-media test-live: packages-test

@@ -152,8 +152,11 @@ struct Interleaver {
         let lacking = tracks.filter {
             peek($0.key) == nil && !$0.value.isOver && !silent.contains($0.key)
         }
+        // Without pictures a file may begin with this unit, and needs one of each stream.
+        let hasPictures = tracks[.video]?.isOver == false
         if lacking.isEmpty || isFlushing
-            || (lacking.count == 1 && lacking[.video].map { isBefore($0, unit) } ?? false)
+            || (unit.kind == .audio && hasPictures
+                && lacking.values.allSatisfy { isBefore($0, unit) })
         {
             return take(unit.stream)
         }
@@ -164,7 +167,7 @@ struct Interleaver {
         return take(unit.stream)
     }
 
-    /// Returns whether an audio unit precedes the next picture, although that has not arrived yet.
+    /// Returns whether an audio unit precedes the next unit of another stream, although that has not arrived yet.
     /// The muxer holds the picture before it, and writes that only when it gets later audio: if the
     /// audio were held back here until the next picture, a killed process would lose one picture
     /// more.
