@@ -533,7 +533,7 @@ extension Recorder {
         /// What happens if a file with the recording's name exists. Default `fail`. Segments and later files have
         /// numbered names. The numbers continue after those of existing files, so these names never collide.
         public var whenExists = WhenExists.fail
-        /// How conversions such as `%Y` and `%H` in the path are replaced. Default `none`.
+        /// How conversions such as `%Y` and `%H` in the path are replaced. Default `off`.
         public var dates = RecordingDates.off
         /// A file to which a line of JSON is appended for each encoded frame that is passed to the
         /// muxer; `nil`, the default: none. The keys of a line:

@@ -18,7 +18,7 @@ public protocol VideoSource: MediaEndpoint {
     func captureType() -> VideoCaptureType
 
     /// Returns which property of the pictures is most important. Called once. Default
-    /// ``VideoContentHint/none``.
+    /// ``VideoContentHint/unspecified``.
     func contentHint() -> VideoContentHint
 
     /// Returns whether the source or the engine paces the frames. Called once. Default
