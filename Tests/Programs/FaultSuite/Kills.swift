@@ -186,9 +186,10 @@ enum Kills {
             let offered = isSettled ? settled : Recording.offered(in: ended.output)
             do {
                 let found = try await Judgement(of: path)
-                let tracks = kind.tracks - found.soundTracks
-                let missing = tracks > 0 ? ["\(tracks) audio tracks without a frame"] : []
-                return Loss(found, of: offered, complaints: found.complaints + missing)
+                var loss = Loss(found, of: offered, complaints: found.complaints)
+                // A track without a frame has lost all of them.
+                if found.soundTracks < kind.tracks { loss.sound = Double(offered) / 30 }
+                return loss
             } catch {
                 return Loss(frames: offered, sound: 0, complaints: ["\(error)"])
             }
