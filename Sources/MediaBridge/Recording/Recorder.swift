@@ -97,7 +97,7 @@ public final class Recorder: Sendable {
         }
         if let audio = configuration.audio {
             let recipe = try RecordingRecipe(audio, in: container)
-            for number in 0..<configuration.audioTracks {
+            for number in 0..<max(1, configuration.audioTracks) {
                 recipes[RecordedStream(.audio, number: number)] = recipe
             }
         }
