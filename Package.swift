@@ -5,8 +5,8 @@ let gstreamer = [
     SystemPackageProvider.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])
 ]
 let libraries = [
-    "MediaBridge", "MediaBridgeElements", "MediaBridgeWebRTC", "MediaBridgeHTTP",
-    "MediaBridgeJanus",
+    "MediaBridge", "MediaBridgeAgora", "MediaBridgeTesting", "MediaBridgeElements",
+    "MediaBridgeWebRTC", "MediaBridgeHTTP", "MediaBridgeJanus",
 ]
 let media: [Target.Dependency] = ["GStreamerKit", "MediaBasics", "MediaCore"]
 let commands = ["gst-bridge", "gst-bridge-network"]
@@ -84,6 +84,12 @@ let package = Package(
             name: "MediaBridge",
             dependencies: ["BridgeEngine", "CYAML", "MediaFrames", "Sandboxing"] + media),
         .target(
+            name: "MediaBridgeAgora",
+            dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge", "MediaCore"]),
+        .target(
+            name: "MediaBridgeTesting",
+            dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge", "MediaCore"]),
+        .target(
             name: "MediaBridgeElements", dependencies: ["CMediaBridge", "MediaFrames"] + media),
         .target(name: "element-examples", dependencies: ["MediaBridgeElements"]),
         .target(
@@ -122,7 +128,9 @@ let package = Package(
             resources: [.embedInCode("Serving/channel.html")]),
         .executableTarget(
             name: "bridge-examples",
-            dependencies: ["BridgeCommands", "MediaBridge"]
+            dependencies: [
+                "BridgeCommands", "MediaBridge", "MediaBridgeAgora", "MediaBridgeTesting",
+            ]
                 + external("ArgumentParser", "UnixSignals")),
         .target(
             name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge"],
@@ -135,18 +143,18 @@ let package = Package(
             name: "CLiveObjects", dependencies: ["CMediaBridge"],
             path: "Tests/Programs/Soak/CLiveObjects"),
         .target(name: "CAttacks", path: "Tests/Programs/SandboxProbe/CAttacks"),
-        program("CycleProbe", ["MediaBridge", "TestSupport"]),
+        program("CycleProbe", ["MediaBridgeAgora", "MediaBridgeTesting", "TestSupport"]),
         program("PeerCycleProbe", ["CLiveObjects", "MediaBridgeWebRTC"]),
         program(
             "CallProbe",
             [
-                "CLiveObjects", "MediaBridge", "MediaBridgeJanus", "MediaBridgeWebRTC",
+                "CLiveObjects", "MediaBridgeAgora", "MediaBridgeJanus", "MediaBridgeWebRTC",
                 "TestSupport",
             ] + external("HTTPTypes", for: "WebRTC")),
         program("MixProbe", ["BridgeEngine", "MediaBridge", "MediaCore"]),
         program("ScriptProbe", ["MediaBridge"]),
         program(
-            "Soak", ["CLiveObjects", "MediaBridge"] + external("ArgumentParser"),
+            "Soak", ["CLiveObjects", "MediaBridgeTesting"] + external("ArgumentParser"),
             exclude: ["CLiveObjects"]),
         program("SandboxProbe", ["CAttacks", "CSandbox", "MediaBridge"], exclude: ["CAttacks"]),
         program("FaultSuite", ["MediaBridge", "CMediaBridge", "TestSupport"]),
@@ -155,8 +163,10 @@ let package = Package(
             "Wild", ["MediaBridge", "TestSupport"] + external("ArgumentParser"),
             resources: [.copy("Corpus"), .copy("Films.yaml")]),
         tests("Unit", "HouseTests", []),
-        tests("Unit", "MediaCoreTests", ["MediaCore"]),
-        tests("Unit", "BridgeEngineTests", ["BridgeEngine", "MediaBasics", "MediaCore"]),
+        tests("Unit", "MediaCoreTests", ["MediaBridgeAgora", "MediaCore"]),
+        tests(
+            "Unit", "BridgeEngineTests",
+            ["BridgeEngine", "MediaBasics", "MediaBridgeAgora", "MediaBridgeTesting", "MediaCore"]),
         tests(
             "Unit", "WebRTCUnitTests",
             ["MediaBasics", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeWebRTC"]
@@ -164,14 +174,19 @@ let package = Package(
         tests("Unit", "JanusUnitTests", ["BridgeEngine", "MediaBasics", "MediaBridgeJanus"]),
         tests(
             "Media", "MediaBridgeTests",
-            ["MediaBridge", "CMediaBridge", "CycleProbe", "MediaBasics", "ScriptProbe"]),
+            [
+                "CMediaBridge", "CycleProbe", "MediaBasics", "MediaBridge", "MediaBridgeAgora",
+                "MediaBridgeTesting", "ScriptProbe",
+            ]),
         tests("Media", "GStreamerKitTests", ["GStreamerKit"]),
         tests(
             "Media", "ElementTests",
             ["GStreamerKit", "MediaBridge", "MediaBridgeElements", "element-examples"]),
         tests("Media", "CommandTests", ["MediaBridge", "SandboxProbe"]),
         tests("Media", "ExampleTests", ["bridge-examples"]),
-        tests("Media", "ReadmeTests", ["MediaBridge", "bridge-examples"]),
+        tests(
+            "Media", "ReadmeTests",
+            ["MediaBridgeAgora", "MediaBridgeTesting", "bridge-examples"]),
         tests("Media", "FaultTests", ["FaultSuite"]),
         tests("Media", "PropertyTests", ["Properties"]),
         tests("Media", "WildTests", ["Wild"]),

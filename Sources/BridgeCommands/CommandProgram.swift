@@ -55,7 +55,7 @@ extension AsyncParsableCommand {
         let failure = await failure()
         // Objects that are still being freed must not run while their libraries are unloaded. A
         // pipeline that hangs has been reported by the end of the limit.
-        if await GStreamer.teardown(within: .seconds(3)) {
+        if await GStreamer.shutDown(within: .seconds(3)) {
             if let failure { exit(withError: failure) }
         } else {
             let text = failure.map { fullMessage(for: $0) } ?? ""

@@ -53,8 +53,8 @@ struct InspectCommand: AsyncParsableCommand {
                 + "\(Text.decimal(MediaTime(longest).seconds, 2)) s"
         }
         let gaps = track.gaps.prefix(10).map {
-            "gap of \(Text.decimal(MediaTime($0.length).seconds, 2)) s in the \(track.stream.kind) at "
-                + "\(Text.decimal(MediaTime($0.at).seconds, 2)) s"
+            "gap of \(Text.decimal(MediaTime($0.upperBound - $0.lowerBound).seconds, 2)) s in the \(track.stream.kind) at "
+                + "\(Text.decimal(MediaTime($0.lowerBound).seconds, 2)) s"
         }
         let more = track.gaps.count - gaps.count
         return [line] + gaps + (more > 0 ? ["\(more) more gaps in the \(track.stream.kind)"] : [])
@@ -87,7 +87,11 @@ struct InspectCommand: AsyncParsableCommand {
                     bytes: track.bytes, keyFrames: track.keyFrames,
                     begins: seconds(track.begins), seconds: seconds(track.duration),
                     longestKeyFrameDistance: track.longestKeyFrameDistance.map(seconds),
-                    gaps: track.gaps.map { Gap(at: seconds($0.at), seconds: seconds($0.length)) })
+                    gaps: track.gaps.map {
+                        Gap(
+                            at: seconds($0.lowerBound),
+                            seconds: seconds($0.upperBound - $0.lowerBound))
+                    })
             }
             (damage, repair) = (inspection.damage, inspection.gain)
         }

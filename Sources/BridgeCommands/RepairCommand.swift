@@ -32,8 +32,8 @@ struct RepairCommand: AsyncParsableCommand {
     var report = ReportMode.text
 
     func run() async throws {
-        let repair = RecordingRepair(recording, to: output)
-        let result = try await Interruption.value(of: Task { try await repair.run() })
+        let result = try await Interruption.value(
+            of: Task { try await Recordings.repair(recording, to: output) })
         switch report {
         case .none: break
         case .text:
@@ -66,7 +66,7 @@ struct RepairCommand: AsyncParsableCommand {
         /// Damaged parts of the recording; absent if there are none.
         let damage: [String]?
 
-        init(_ report: RecordingRepair.Report) {
+        init(_ report: Recordings.Repair) {
             container = report.container.rawValue
             (input, output, bytes) = (report.input, report.output, report.bytes)
             seconds = report.seconds.inThousandths

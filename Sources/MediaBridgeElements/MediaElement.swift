@@ -18,7 +18,7 @@
 ///         try frame.withMutablePlanes { planes in
 ///             for y in 0..<planes[0].rows {
 ///                 var row = planes[0].row(y)
-///                 for x in row.byteOffsets { row[x] = level &- row[x] }
+///                 for x in row.indices { row[x] = level &- row[x] }
 ///             }
 ///         }
 ///         return frame

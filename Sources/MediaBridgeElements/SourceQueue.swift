@@ -110,7 +110,7 @@ final class SourceQueue: VideoFrameConsumer, AudioFrameConsumer {
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition { take(.video(frame)) }
 
     func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
-        frame.sampleCount > 0 ? take(.audio(frame)) : .badSize
+        frame.sampleCount > 0 ? take(.audio(frame)) : .dropped(.badSize)
     }
 
     private func take(_ frame: Frame) -> FrameDisposition {
@@ -118,7 +118,7 @@ final class SourceQueue: VideoFrameConsumer, AudioFrameConsumer {
         while true {
             var evicted: Frame?
             let disposition = state.withLock { state -> FrameDisposition? in
-                guard state.isOpen, state.ending == nil else { return .notStarted }
+                guard state.isOpen, state.ending == nil else { return .dropped(.notStarted) }
                 guard frame.time != nil || !frame.isVideo else {
                     state.ending = .failure(
                         FrameError(.badLayout, "a frame without a time: set runningTime"))

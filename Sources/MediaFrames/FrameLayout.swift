@@ -157,7 +157,7 @@ package final class RecentlyMade<Key: Equatable & Sendable, Value: Sendable>: Se
 
     package init(_ make: @escaping @Sendable (Key) throws(PipelineError) -> Value) {
         self.make = make
-        GStreamer.onShutDown { [weak self] in self?.latest.withLock { $0 = [] } }
+        GStreamer.onDeinitialize { [weak self] in self?.latest.withLock { $0 = [] } }
     }
 
     /// Returns the value for a key, and makes it if it is none of the most recent ones.

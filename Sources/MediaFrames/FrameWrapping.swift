@@ -71,7 +71,7 @@ extension AudioFrame {
         // buffer.
         let held = WrappedMemory(memory, isOfProgram: false)
         let bytes = memory.bytes.dropFirst(samples.lowerBound * format.sampleStride)
-            .prefix(format.byteCount(samples: sampleCount))
+            .prefix(format.byteCount(sampleCount: sampleCount))
         var buffer = Buffer.wrapping(
             unsafe: UnsafeMutableRawBufferPointer(rebasing: bytes), readOnly: true
         ) { held.giveBack() }

@@ -56,8 +56,8 @@ struct BlackAndWhite: AsyncParsableCommand {
         let engine = MediaEngine()
         let watch = Watch(engine)
         try await engine.setVideoSource(PipelineVideoSource(capture))
-        try await engine.setLocalVideoRenderer(
-            BlackAndWhiteRenderer(view: view), options: .recording)
+        try await engine.addVideoSink(
+            BlackAndWhiteRenderer(view: view), to: .local(), options: .recording)
         try await engine.startPreview()
         await watch.untilTheEnd(within: seconds)
         await engine.shutDown()

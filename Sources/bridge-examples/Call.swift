@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MediaBridge
+import MediaBridgeTesting
 
 /// A call between two users. Each has a token for the channel, shows a film, and records what the
 /// other one shows.
@@ -78,7 +79,7 @@ private struct Caller: Sendable {
     func join(_ channel: String, token: String?, showing film: String) async throws {
         let capture = "filesrc location=\(Recording.quoted(film)) ! decodebin ! videoconvert"
         try await engine.setVideoSource(PipelineVideoSource(capture))
-        try await engine.setRemoteVideoRenderer(recording, forUserID: other, options: .recording)
+        try await engine.addVideoSink(recording, to: .remote(other), options: .recording)
         try await engine.joinChannel(channel, token: token, userID: user, role: .audience)
     }
 

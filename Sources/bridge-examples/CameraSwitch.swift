@@ -41,7 +41,7 @@ struct CameraSwitch: AsyncParsableCommand {
         let engine = MediaEngine()
         let watch = Watch(engine)
         try await engine.setVideoSource(PipelineVideoSource(front))
-        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.addVideoSink(recording, to: .local(), options: .recording)
         try await engine.startPreview()
         do {
             try await switchCameras(of: engine, watch)

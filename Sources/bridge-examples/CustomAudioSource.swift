@@ -57,7 +57,7 @@ final class ToneCapturer: AudioSource {
                 let answer = consumer.consume(
                     try AudioFrame(
                         copying: samples, sampleRate: rate, channels: 1,
-                        runningTime: Self.format.duration(samples: number * count)))
+                        runningTime: Self.format.duration(sampleCount: number * count)))
                 if case .dropped(let cause) = answer { print("block \(number): \(cause)") }
             } catch {
                 consumer.sourceDidFail(error)
@@ -94,13 +94,13 @@ struct CustomAudioSource: AsyncParsableCommand {
         let watch = Watch(engine)
         try await engine.setAudioSource(
             ToneCapturer(frequency: frequency, blocks: Int(seconds * 100)))
-        try await engine.setLocalAudioSink(file)
+        try await engine.addAudioSink(file, to: .local)
         try await engine.startPreview()
         await watch.first { if case .sourceEnded(.audio) = $0 { true } else { nil } }
         try await engine.stopPreview()
         let sound = await engine.statistics.localAudio
         await engine.shutDown()
         try await watch.check()
-        print("\(sound?.samples ?? 0) samples of a tone: \(output)")
+        print("\(sound?.sampleCount ?? 0) samples of a tone: \(output)")
     }
 }

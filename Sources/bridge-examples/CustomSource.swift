@@ -90,7 +90,7 @@ struct CustomSource: AsyncParsableCommand {
         let engine = MediaEngine()
         let watch = Watch(engine)
         try await engine.setVideoSource(BarSource(frames: frames))
-        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.addVideoSink(recording, to: .local(), options: .recording)
         try await engine.startPreview()
         await watch.untilTheEnd()
         await engine.shutDown()

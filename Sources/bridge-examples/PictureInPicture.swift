@@ -29,7 +29,7 @@ final class Inset: Sendable {
                         for y in 0..<small[index].rows {
                             var row = planes[index].row(margin + y)
                             let pixels = small[index].row(y)
-                            for x in pixels.byteOffsets { row[margin + x] = pixels[x] }
+                            for x in pixels.indices { row[margin + x] = pixels[x] }
                         }
                     }
                 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MediaBridge
+import MediaBridgeAgora
 
 /// Push mode, which needs no class: the program reads raw pictures from a file and pushes each one,
 /// with the fields of Agora's `AgoraVideoFrame`.
@@ -61,8 +62,8 @@ struct Push: AsyncParsableCommand {
         configuration.pace = .asFastAsPossible
         let engine = MediaEngine(configuration: configuration)
         let watch = Watch(engine)
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
-        try await engine.setLocalVideoRenderer(recording, options: .recording)
+        try await engine.setExternalVideoSource(.bytes)
+        try await engine.addVideoSink(recording, to: .local(), options: .recording)
         try await engine.startPreview()
 
         var number: Int64 = 0

@@ -54,12 +54,13 @@ struct RecordWhen: AsyncParsableCommand {
         plan.recordings = [recording]
 
         let bridge = try Bridge(plan)
-        bridge.onEvent { event in
-            if case .detected(let event) = event, let end = event.ended {
-                print("\(event.detector) from \(event.began) to \(end)")
-            }
+        let events = bridge.events
+        async let report = bridge.run(stopOn: [.interrupt, .terminate])
+        for await case .detected(let event) in events {
+            guard let end = event.ended else { continue }
+            print("\(event.detector) from \(event.began) to \(end)")
         }
-        try await bridge.run(stopOn: [.interrupt, .terminate]).get()
+        try await report.get()
         for file in bridge.recorders[0].report.files { print(file) }
     }
 }

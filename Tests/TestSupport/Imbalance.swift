@@ -27,7 +27,7 @@ extension EngineStatistics {
     public func imbalances(isOver: Bool = false) -> [String] {
         var balances: [(String, FrameBalance)] = [
             ("to the channel", outgoing), ("sound to the channel", outgoingAudio),
-            ("all renderers", allRenderers),
+            ("all video sinks", allVideoSinks),
         ]
         for (id, track) in local.merging(removed.tracks.latest, uniquingKeysWith: { a, _ in a }) {
             balances.append(("\(id)", track.balance))
@@ -39,8 +39,8 @@ extension EngineStatistics {
             balances += tracks.map { ("\(user)'s \($0.key), decoded", $0.value.decoding) }
         }
         balances += removed.remote.latest.map { ("removed \($0.key), decoded", $0.value.decoding) }
-        balances += renderers.map { ("\($0.key)", $0.value.balance) }
-        balances += removed.renderers.latest.map { ("\($0.key)", $0.value.balance) }
+        balances += videoSinks.map { ("\($0.key)", $0.value.balance) }
+        balances += removed.videoSinks.latest.map { ("\($0.key)", $0.value.balance) }
         balances += audioSinks.map { ("\($0.key)", $0.value.balance) }
         balances += removed.audioSinks.latest.map { ("\($0.key)", $0.value.balance) }
         if let localAudio { balances.append(("sound", localAudio.balance)) }

@@ -1,15 +1,17 @@
 import MediaBridge
+import MediaBridgeAgora
+import MediaBridgeTesting
 import Synchronization
 
 /// One user pushes frames at 30 fps; each of the others renders them.
 func runChannel(users: Int, frames: Int) async throws {
     let network = LoopbackNetwork()
     let sender = MediaEngine(transport: network)
-    try await sender.setExternalVideoSource(enabled: true, useTexture: true)
+    try await sender.setExternalVideoSource(.pixelBuffers)
     var receivers: [MediaEngine] = []
     for index in 1..<users {
         let receiver = MediaEngine(transport: network)
-        try await receiver.addVideoRenderer(Counting(), to: .remote("sender"))
+        try await receiver.addVideoSink(Counting(), to: .remote("sender"))
         try await receiver.joinChannel("bench", userID: UserID("receiver\(index)"), role: .audience)
         receivers.append(receiver)
     }
@@ -28,7 +30,9 @@ func runChannel(users: Int, frames: Int) async throws {
     let enough = frames * 9 / 10
     let deadline = ContinuousClock.now + .seconds(5)
     for receiver in receivers {
-        while await receiver.statistics.renderers.values.allSatisfy({ $0.rendered < enough }),
+        while await receiver.statistics.videoSinks.values.allSatisfy({
+            $0.balance.delivered < enough
+        }),
             ContinuousClock.now < deadline
         {
             try await Task.sleep(for: .milliseconds(10))

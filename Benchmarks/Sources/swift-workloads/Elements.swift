@@ -15,7 +15,7 @@ private final class Negative: VideoProcessor, MediaElement, Sendable {
         try frame.withMutablePlanes { planes in
             for y in 0..<planes[0].rows {
                 var row = planes[0].row(y)
-                for x in row.byteOffsets { row[x] = ~row[x] }
+                for x in row.indices { row[x] = ~row[x] }
             }
         }
         return frame

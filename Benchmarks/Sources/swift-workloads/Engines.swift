@@ -52,7 +52,7 @@ private func runEngine(
     configuration.pace = .asFastAsPossible
     let engine = MediaEngine(configuration: configuration)
     try await engine.setVideoSource(try PipelineVideoSource(capture))
-    for _ in 0..<renderers { try await engine.addVideoRenderer(Counting(format), to: .local()) }
+    for _ in 0..<renderers { try await engine.addVideoSink(Counting(format), to: .local()) }
     let events = engine.events
     try await engine.startPreview()
     for await event in events {

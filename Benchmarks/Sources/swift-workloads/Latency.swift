@@ -1,4 +1,5 @@
 import MediaBridge
+import MediaBridgeAgora
 import Synchronization
 
 /// The push time of each frame by index, in nanoseconds on the shared clock.
@@ -28,9 +29,9 @@ private let allAges = Mutex<[Int64]>([])
 
 func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
     let engine = MediaEngine()
-    try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+    try await engine.setExternalVideoSource(.pixelBuffers)
     let pushed = PushTimes(count: frames)
-    for _ in 0..<renderers { try await engine.addVideoRenderer(Stopwatch(pushed), to: .local()) }
+    for _ in 0..<renderers { try await engine.addVideoSink(Stopwatch(pushed), to: .local()) }
     try await engine.startPreview()
     let picture = try PixelBuffer(.i420, size: VideoSize(width: 1920, height: 1080))
     // Created beforehand, so that it does not slow the pushes.

@@ -91,7 +91,7 @@ func measureSwaps(_ count: Int) async throws -> Bool {
     }
     let engine = MediaEngine()
     try await engine.setVideoSource(source())
-    try await engine.addVideoRenderer(Dues(), to: .local())
+    try await engine.addVideoSink(Dues(), to: .local())
     try await engine.startPreview()
     for swap in 0...count {
         for _ in 0..<20 { _ = try await engine.takeSnapshot() }

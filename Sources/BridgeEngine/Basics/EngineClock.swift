@@ -48,7 +48,7 @@ struct EngineClock: Sendable {
         let end = timeline.now + limit
         while true {
             let disposition = attempt()
-            guard isOffline, disposition == .queueFull,
+            guard isOffline, disposition == .dropped(.queueFull),
                 room.wait(for: end - timeline.now, on: timeline)
             else { return disposition }
         }

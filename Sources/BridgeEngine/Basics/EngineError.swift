@@ -10,12 +10,12 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         case sourceNotStarted
         /// A running source failed, or could not be stopped.
         case sourceFailed
-        /// A renderer's `shouldInitialize` returned false or threw.
-        case rendererNotInitialized
-        /// A renderer's `shouldStart` threw. Agora's error 1004.
-        case rendererNotStarted
-        /// A running renderer failed, or could not be stopped.
-        case rendererFailed
+        /// A sink's `shouldInitialize` returned false or threw.
+        case sinkNotInitialized
+        /// A sink's `shouldStart` threw. Agora's error 1004.
+        case sinkNotStarted
+        /// A running sink failed, or could not be stopped.
+        case sinkFailed
         /// A processor threw, or took too long.
         case processorFailed
         /// A call of the program's own code did not return before its deadline.

@@ -128,7 +128,7 @@ package final class Mailbox<Item: Sendable>: Sendable {
     package func wake() { queue.async { [self] in drain() } }
 
     /// Queues one last item that is never evicted, then closes. Queued items are still delivered.
-    func seal(with last: Item) -> Placement {
+    package func seal(with last: Item) -> Placement {
         state.withLock { state in
             defer { state.isOpen = false }
             return state.place(last, whenFull: .keep, depth: depth)
@@ -152,7 +152,7 @@ package final class Mailbox<Item: Sendable>: Sendable {
     func abandon() -> Int { abandonedItems().count }
 
     /// Closes the mailbox, then removes and returns the queued items.
-    func abandonedItems() -> [Item] {
+    package func abandonedItems() -> [Item] {
         close()
         return state.withLock { $0.removeAll() }
     }

@@ -73,7 +73,7 @@ final class AudioPublisher: Sendable {
     private func send(_ frame: AudioFrame) {
         meter.offered.note(frame)
         let (disposition, failure) = state.withLock { state -> (FrameDisposition, (any Error)?) in
-            guard !state.isOver else { return (.notStarted, nil) }
+            guard !state.isOver else { return (.dropped(.notStarted), nil) }
             guard !state.isMuted else { return (.dropped(.muted), nil) }
             guard state.configuration.codec != nil || !publication.carriesFrames else {
                 finish(&state)

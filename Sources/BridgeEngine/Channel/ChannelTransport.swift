@@ -1,6 +1,6 @@
 package import MediaCore
 
-/// The connection between engines: a loopback inside the process, or a network.
+/// The connection between engines.
 package protocol ChannelTransport: Sendable {
     /// Joins a channel and returns when the channel has accepted the user.
     ///
@@ -49,13 +49,6 @@ public struct ChannelRequest: Equatable, Sendable {
         }
     }
 }
-
-/// Checks the token of a request to join a channel.
-///
-/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws ``EngineError`` with one
-/// of the codes for tokens. Thread: any.
-public typealias TokenVerifier =
-    @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?
 
 /// Why a channel asks for a token.
 public enum TokenReason: Sendable {

@@ -60,7 +60,7 @@ package final class MediaPublisher: PublicationFeedback {
 
     /// Sends a unit.
     ///
-    /// - Returns: ``FrameDisposition/wrongBufferType``, uncounted, for a unit that the publication does not
+    /// - Returns: Dropped as ``DropCause/wrongBufferType``, uncounted, for a unit that the publication does not
     ///   carry.
     package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { video.consume(unit) }
 

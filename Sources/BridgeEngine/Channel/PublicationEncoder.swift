@@ -49,7 +49,9 @@ final class PublicationEncoder: Sendable {
             (self.send, self.onFailure) = (send, onFailure)
         }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            .dropped(.wrongBufferType)
+        }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
             owner.object?.made()

@@ -51,7 +51,9 @@ final class Publisher: Sendable {
             self.onKeyFrameNeeded = onKeyFrameNeeded
         }
 
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            .dropped(.wrongBufferType)
+        }
 
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
             let references = unit.references

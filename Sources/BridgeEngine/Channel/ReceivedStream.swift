@@ -14,7 +14,7 @@ package final class ReceivedStream: Sendable {
         var waiting = 0
     }
     /// The maximum number of frames of audio that wait for a receiver: a second or more.
-    static let maximumAudio = 100
+    package static let maximumAudio = 100
 
     private let stream: MediaTrackID
     private let user: UserID

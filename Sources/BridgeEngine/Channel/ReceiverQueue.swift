@@ -1,4 +1,4 @@
-internal import MediaBasics
+package import MediaBasics
 package import MediaCore
 internal import Synchronization
 
@@ -31,7 +31,7 @@ package final class ReceiverQueue: Sendable {
         }
     }
     private let state: Mutex<State>
-    let queue: SerialQueue
+    package let queue: SerialQueue
     private let waitingEvents = Atomic<Int>(0)
 
     package init(_ receiver: any ChannelReceiver, label: String) {
@@ -43,7 +43,7 @@ package final class ReceiverQueue: Sendable {
     ///
     /// - Returns: False, without a call, if the receiver is released.
     @discardableResult
-    func call(_ body: (any ChannelReceiver) -> Void) -> Bool {
+    package func call(_ body: (any ChannelReceiver) -> Void) -> Bool {
         guard let (receiver, number) = state.withLock({ $0.beginTurn() }) else { return false }
         Turn.$current.withValue(Turn(holder: self, number: number)) { body(receiver) }
         state.withLock { $0.isInTurn = false }

@@ -1,7 +1,7 @@
 internal import MediaCore
 internal import Synchronization
 
-/// Handles the events of the engine's channel and passes each user's video to its renderers.
+/// Handles the events of the engine's channel and passes each user's video to its video sinks.
 /// Thread: any.
 final class RemoteParticipants: Sendable {
     private typealias Key = EngineStatistics.RemoteTrack
@@ -19,7 +19,7 @@ final class RemoteParticipants: Sendable {
         var delays: [UserID: PlayoutDelay] = [:]
 
         /// Removes streams without receivers. A stream is created for every user that joins; a
-        /// stream that still has renderers is kept for the user's return.
+        /// stream that still has video sinks is kept for the user's return.
         ///
         /// - Returns: The streams whose user or track is gone.
         mutating func prune(_ hasEnded: (Key) -> Bool) -> [RemoteVideo] {
@@ -46,12 +46,12 @@ final class RemoteParticipants: Sendable {
     let audio: RemoteAudioReceiver
     private let clock: EngineClock
     private let backend: any MediaBackend
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let queueTimeout: Duration
 
     init(
-        clock: EngineClock, backend: any MediaBackend, events: EventHub,
-        queueTimeout: Duration, jitterBuffer: JitterBuffer.Configuration
+        clock: EngineClock, backend: any MediaBackend, events: EventHub<EngineEvent>,
+        queueTimeout: Duration, jitterBuffer: JitterBufferConfiguration
     ) {
         self.queueTimeout = queueTimeout
         self.clock = clock
@@ -64,9 +64,9 @@ final class RemoteParticipants: Sendable {
     /// The other users in the channel.
     var users: Set<UserID> { state.withLock { $0.users } }
 
-    // MARK: Renderers
+    // MARK: Video sinks
 
-    /// Adds a renderer to a user's track. The user need not be in the channel yet.
+    /// Adds a video sink to a user's track. The user need not be in the channel yet.
     func attach(
         _ feed: VideoSinkFeed, to user: UserID, _ track: TrackID, for request: RenderRequest
     ) {
@@ -291,14 +291,14 @@ final class RemoteSession: ChannelReceiver {
     let channel: String
     let user: UserID
     private let side: RemoteParticipants
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let renewToken: (@Sendable (TokenReason) async throws -> String?)?
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
     private let isReported = Atomic<Bool>(false)
 
     init(
-        _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub,
+        _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub<EngineEvent>,
         renewingToken renewToken: (@Sendable (TokenReason) async throws -> String?)?,
         onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
     ) {

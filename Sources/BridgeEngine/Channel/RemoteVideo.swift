@@ -96,7 +96,7 @@ final class RemoteVideo: Sendable {
 
     /// Sets the times of a picture that is shown next. A correction of the network's time estimate may
     /// make it due before the previous picture. It then follows that picture directly, because
-    /// renderers accept no other order.
+    /// video sinks accept no other order.
     private func setShown(_ picture: inout VideoFrame) {
         picture.liveTiming = liveTiming(of: picture)
         guard let time = picture.runningTime else { return }

@@ -10,7 +10,7 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     /// Whether frames are rotated upright before they are sent. Default false.
     public var isUpright = false
     /// The codec in which frames are sent. `nil`, the default: unencoded if the channel carries
-    /// frames, as a ``LoopbackNetwork`` does; otherwise the first codec that the backend encodes
+    /// frames, as a channel inside the process does; otherwise the first codec that the backend encodes
     /// and the channel carries. Units of a codec that the channel carries are always sent
     /// unchanged.
     public var codec: VideoCodec?
@@ -38,7 +38,7 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
 /// The form in which the engine's own audio is sent to the channel.
 public struct AudioEncoderConfiguration: Equatable, Sendable {
     /// The codec in which frames are sent. `nil`, the default: unencoded if the channel carries
-    /// frames, as a ``LoopbackNetwork`` does; otherwise the first codec that the backend encodes
+    /// frames, as a channel inside the process does; otherwise the first codec that the backend encodes
     /// and the channel carries.
     public var codec: AudioCodec?
     /// The bit rate of encoded audio, in bits per second. Default 64,000.

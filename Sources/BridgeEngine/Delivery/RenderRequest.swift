@@ -2,7 +2,7 @@ internal import Dispatch
 public import MediaCore
 internal import Synchronization
 
-/// The part of a renderer's options that affects the pixels. Renderers with equal requests share
+/// The part of a video sink's options that affects the pixels. Video sinks with equal requests share
 /// one conversion.
 struct RenderRequest: Hashable, Sendable {
     var pixelFormat = VideoPixelFormat.any
@@ -12,15 +12,15 @@ struct RenderRequest: Hashable, Sendable {
     var isUpright = false
     /// Automatic: mirrored if the stream is a camera's local view.
     var mirror = VideoMirrorMode.disabled
-    /// The units that the renderer takes, if it asks for nothing that needs pictures.
+    /// The units that the video sink takes, if it asks for nothing that needs pictures.
     var units = AcceptedUnits()
-    /// Whether another receiver takes these units: the renderer gets nothing of them.
+    /// Whether another receiver takes these units: the video sink gets nothing of them.
     var leavesUnits = false
 
     /// Whether frames of any format pass unchanged.
     var isIdentity: Bool { self == RenderRequest(units: units, leavesUnits: leavesUnits) }
 
-    /// Whether the renderer gets the units of a codec instead of their pictures. Units are mirrored
+    /// Whether the video sink gets the units of a codec instead of their pictures. Units are mirrored
     /// only on request.
     func takes(_ codec: VideoCodec, isReordered: Bool) -> Bool {
         units.contain(codec, isReordered: isReordered) && pixelFormat == .any && size == nil
@@ -44,7 +44,7 @@ struct RenderRequest: Hashable, Sendable {
         }
         if let size {
             // The requested size is that of the displayed picture; a conversion's size is that of
-            // the frame before the renderer rotates it.
+            // the frame before the video sink rotates it.
             let wanted = !isUpright && frame.rotation.swapsSides ? size.turned : size
             let present = frame.size
             if wanted != (conversion.rotation.swapsSides ? present.turned : present) {
@@ -77,9 +77,9 @@ extension VideoRotation {
     var swapsSides: Bool { self == .rotation90 || self == .rotation270 }
 }
 
-/// The options of a renderer; the defaults suit displays.
-public struct RendererOptions: Sendable {
-    /// Whether frames are rotated upright before they are rendered. Default false: the renderer
+/// The options of a video sink; the defaults suit displays.
+public struct SinkOptions: Sendable {
+    /// Whether frames are rotated upright before they are rendered. Default false: the video sink
     /// gets the frame's rotation and must apply it.
     public var isUpright = false
     /// How frames are mirrored. Default ``VideoMirrorMode/automatic``: only the local view of a
@@ -89,15 +89,15 @@ public struct RendererOptions: Sendable {
     public var size: VideoSize?
     /// How a frame of another aspect ratio fills ``size``. Default ``VideoRenderMode/fit``.
     public var renderMode = VideoRenderMode.fit
-    /// The maximum number of frames that wait in front of the renderer. Default 4.
+    /// The maximum number of frames that wait in front of the video sink. Default 4.
     public var depth = 4
-    /// What happens to a frame that arrives while the renderer's queue is full. Default
+    /// What happens to a frame that arrives while the video sink's queue is full. Default
     /// `automatic`: evicts the oldest frame, unless the engine runs as fast as it can
     /// (``MediaEngine/Configuration/Pace/asFastAsPossible``); then the source waits.
     ///
     /// With `wait` the source waits, and with it all other receivers, for at most
     /// ``MediaEngine/Configuration/stallTimeout``, or ten times as long if the engine runs as fast as
-    /// it can. After a timeout, the renderer loses its oldest frames until it renders again.
+    /// it can. After a timeout, the video sink loses its oldest frames until it renders again.
     public var whenFull = WhenFull.automatic
 
     /// Creates options with the default values.
@@ -106,7 +106,7 @@ public struct RendererOptions: Sendable {
 
 // MARK: Conversions
 
-/// A conversion of one frame that several renderers share. The first renderer that needs it
+/// A conversion of one frame that several video sinks share. The first video sink that needs it
 /// converts the frame on its own thread.
 final class SharedConversion: Sendable {
     private struct State {

@@ -1,13 +1,13 @@
 package import MediaCore
 internal import Synchronization
 
-/// Delivers one video stream to any number of renderers. Each gets the frames in the form it
-/// requested; renderers with equal requests share one conversion. Receivers that take encoded units
+/// Delivers one video stream to any number of video sinks. Each gets the frames in the form it
+/// requested; video sinks with equal requests share one conversion. Receivers that take encoded units
 /// get them unchanged; the others get the decoded pictures.
 ///
 /// Thread: any, one frame at a time.
 final class VideoStream: VideoFrameConsumer {
-    /// Renderers with equal requests.
+    /// Video sinks with equal requests.
     private struct Group: Sendable {
         let request: RenderRequest
         let converter: (any VideoConverter)?
@@ -36,7 +36,7 @@ final class VideoStream: VideoFrameConsumer {
             groups.first { $0.feeds.contains { $0 === feed } }?.request
         }
 
-        /// Removes a renderer.
+        /// Removes a video sink.
         ///
         /// - Returns: The objects to release outside the lock, because converters are the backend's
         ///   code.
@@ -54,7 +54,7 @@ final class VideoStream: VideoFrameConsumer {
 
     // MARK: Receivers
 
-    /// Adds a renderer with its request, from the next frame on. A renderer that was added before
+    /// Adds a video sink with its request, from the next frame on. A video sink that was added before
     /// gets the new request and misses no frame.
     ///
     /// - Parameter tap: A tap that is removed at the same moment; `nil` for none.
@@ -115,7 +115,7 @@ final class VideoStream: VideoFrameConsumer {
         }
     }
 
-    /// Sets whether a source may be blocked by slow renderers.
+    /// Sets whether a source may be blocked by slow video sinks.
     func setMayBlock(_ mayBlock: Bool) {
         let feeds = state.withLock { state in
             state.mayBlock = mayBlock
@@ -124,7 +124,7 @@ final class VideoStream: VideoFrameConsumer {
         feeds.forEach { $0.setMayBlock(mayBlock) }
     }
 
-    /// Sets whether the stream comes from a camera. If so, renderers with automatic mirroring get
+    /// Sets whether the stream comes from a camera. If so, video sinks with automatic mirroring get
     /// mirrored frames.
     func setMirror(_ isMirror: Bool) { state.withLock { $0.isMirror = isMirror } }
 
@@ -139,7 +139,7 @@ final class VideoStream: VideoFrameConsumer {
     /// Passes the unit unchanged to the receivers that take it.
     @discardableResult
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        offer(unit, asUnit: true).isTaken ? .accepted : .wrongBufferType
+        offer(unit, asUnit: true).isTaken ? .accepted : .dropped(.wrongBufferType)
     }
 
     /// Passes the frame to all receivers that did not get the unit from which it was decoded.

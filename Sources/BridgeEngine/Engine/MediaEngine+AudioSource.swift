@@ -2,8 +2,8 @@ internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the audio source; `nil` selects the microphone. An engine has no audio before this,
-    /// ``enableAudio()`` or ``enableExternalAudioSource(sampleRate:channels:)`` is called.
+    /// Replaces the audio source; `nil` selects the microphone. An engine has no audio before this
+    /// or ``enableAudio()`` is called.
     ///
     /// While the engine runs, the new source is started in parallel with the old one and takes over
     /// with its first frame, so that no audio is missing in between. If it cannot start, the old one
@@ -105,7 +105,7 @@ extension MediaEngine {
         audio.sourceNumber += 1
         return try await makeDefault(
             "microphone", call: "makeDefaultAudioSource",
-            advice: "setAudioSource(_:), or enableExternalAudioSource(sampleRate:channels:)",
+            advice: "setAudioSource(_:)",
             number: audio.sourceNumber, to: audioTrack
         ) { try $0.makeDefaultAudioSource() }
     }

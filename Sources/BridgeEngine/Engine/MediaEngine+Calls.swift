@@ -3,7 +3,7 @@ internal import MediaCore
 
 // All calls to the program's objects, each with a deadline.
 extension MediaEngine {
-    /// Initialises and starts a source or renderer; if the start fails, disposes of it again.
+    /// Initialises and starts a source or sink; if the start fails, disposes of it again.
     func bringUp(_ host: some ObjectHost) async throws(EngineError) {
         try await call(host, .initialize)
         do throws(EngineError) {

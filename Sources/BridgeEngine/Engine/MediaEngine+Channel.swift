@@ -11,7 +11,7 @@ public enum ChannelRole: Sendable {
 
 extension MediaEngine {
     /// Joins a channel: starts the source, unless the preview holds it already, sends its frames,
-    /// and passes the other users' frames to their renderers.
+    /// and passes the other users' frames to their video sinks.
     ///
     /// Until the channel has answered, all other operations of the engine except those on channels
     /// are possible. Cancelling the task ends the attempt.
@@ -58,10 +58,10 @@ extension MediaEngine {
         ) { [weak self] session, error in
             ControlTask.start { [weak self] in await self?.lost(session, error) }
         }
-        // From here on, renderers of other users are started when they are added.
+        // From here on, video sinks of other users are started when they are added.
         let joining = Once<JoinAnswer>()
         self.joining = joining
-        // Renderers are started first, so that they miss no frame.
+        // Video sinks are started first, so that they miss no frame.
         await bringUpSinks(VideoMedia.self) { !$0.isLocal }
         await bringUpSinks(AudioMedia.self) { !$0.isLocal }
         let answer = await reach(request, session, joining)
@@ -90,7 +90,7 @@ extension MediaEngine {
     private func reach(
         _ request: ChannelRequest, _ session: RemoteSession, _ joining: Once<JoinAnswer>
     ) async -> JoinAnswer {
-        let transport = self.transport
+        guard let transport else { return .failure(Self.noChannel) }
         let limit = configuration.joinTimeout
         leave()
         let result = await outcome(

@@ -1,48 +1,25 @@
 internal import MediaBasics
-internal import MediaCore
+package import MediaCore
 
 extension MediaEngine {
-    /// Lets the program pull the mix of all users. The playback sinks get no audio meanwhile.
-    ///
-    /// - Parameters:
-    ///   - sampleRate: In Hz, from 8000 to 48000.
-    ///   - channels: One or two.
-    /// - Throws: ``EngineError/Code/invalidArgument`` for other values.
-    public func enableExternalAudioSink(
-        sampleRate: Int, channels: Int
-    ) async throws(EngineError) {
-        let format = try Self.externalFormat(sampleRate, channels)
+    /// Lets the program pull the mix of all users in this format, of signed 16-bit samples; the playback sinks get
+    /// no audio meanwhile. `nil` ends that.
+    package func setPulledAudio(_ format: AudioFormat?) async throws(EngineError) {
         try await enter()
         defer { leave() }
-        if pulled.withLock({ $0 }) != nil { remote.audio.mixer.end() }
+        if pulled.exchange(nil) != nil { remote.audio.mixer.end() }
+        guard let format else { return updatePlayback() }
         stopPlayback()
         remote.audio.mixer.begin(
-            AudioFormat(.f32le, sampleRate: sampleRate, channels: channels))
+            AudioFormat(.f32le, sampleRate: format.sampleRate, channels: format.channels))
         pulled.withLock { $0 = format }
     }
 
-    /// Disables pulling; the playback sinks get audio again.
-    public func disableExternalAudioSink() async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        guard pulled.exchange(nil) != nil else { return }
-        remote.audio.mixer.end()
-        updatePlayback()
-    }
-
-    /// Returns the next audio of all users, mixed: signed 16-bit samples, interleaved,
-    /// little-endian. Missing audio is silence, which is counted (``EngineStatistics/Playback``).
+    /// Returns the next audio of all users, mixed, after ``setPulledAudio(_:)``.
     ///
-    /// A ``JitterBuffer`` for each user smooths uneven arrival (``Configuration/jitterBuffer``);
-    /// the mix is made in steps of 10 ms. Pull audio at the rate at which it is played. If more
-    /// arrives for longer than ``JitterBuffer/Configuration/maximumDelay``, the oldest audio is
-    /// dropped.
-    ///
-    /// - Parameter length: In bytes: rate / 1000 × 2 × channels × milliseconds. Rounded down to
-    ///   whole samples.
-    /// - Returns: That many bytes; `nil` unless ``enableExternalAudioSink(sampleRate:channels:)``
-    ///   was called. Thread: any, one call at a time.
-    nonisolated public func pullPlaybackAudioFrame(length: Int) -> [UInt8]? {
+    /// - Parameter length: In bytes. Rounded down to whole samples.
+    /// - Returns: That many bytes; `nil` unless audio is pulled. Thread: any, one call at a time.
+    nonisolated package func pullAudio(length: Int) -> [UInt8]? {
         guard let format = pulled.withLock({ $0 }) else { return nil }
         let samples = max(0, length) / format.sampleStride * format.channels
         return [UInt8](unsafeUninitializedCapacity: samples * 2) { bytes, count in
@@ -85,7 +62,7 @@ extension MediaEngine {
             MediaTime(nanoseconds: block * length.nanoseconds) - delay
         }
         mixer.begin(
-            format, from: format.samples(in: time(pace.next)), latency: timing.latency)
+            format, from: format.sampleCount(in: time(pace.next)), latency: timing.latency)
         audio.playback = Heartbeat(
             every: .milliseconds(10), on: playbackQueue, of: clock.timeline
         ) {

@@ -2,11 +2,11 @@ internal import MediaBasics
 public import MediaCore
 
 extension MediaEngine {
-    /// Starts the local renderers and, unless the channel holds it already, the source. A second
+    /// Starts the local video sinks and, unless the channel holds it already, the source. A second
     /// call has no effect except a warning.
     ///
     /// - Throws: ``EngineError``, which names the source's call that returned false, threw or did
-    ///   not return. Renderers that cannot start are reported as events: the preview continues on
+    ///   not return. Video sinks that cannot start are reported as events: the preview continues on
     ///   the others.
     public func startPreview() async throws(EngineError) {
         try await enter()

@@ -10,14 +10,16 @@ extension MediaEngine {
         try await enter()
         defer { leave() }
         encoder = configuration
-        for publisher in publishers.values { publisher.send(encoder) }
+        for publisher in publishing.withLock({ Array($0.publishers.values) }) {
+            publisher.send(encoder)
+        }
     }
 
     /// Starts to send a custom track to the channel, from the next frame on.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such track,
     ///   ``EngineError/Code/notInChannel`` unless the engine is a broadcaster in a channel.
-    public func publishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
+    package func publish(_ track: TrackID) async throws(EngineError) {
         try await enter()
         defer { leave() }
         guard slots[track] != nil else {
@@ -28,11 +30,11 @@ extension MediaEngine {
                 .notInChannel, message: "not a broadcaster in a channel",
                 advice: "joinChannel(_:token:userID:role:renewingToken:) first")
         }
-        publish(track)
+        beginPublishing(track)
     }
 
     /// Stops sending a custom track.
-    public func unpublishCustomVideoTrack(_ track: TrackID) async throws(EngineError) {
+    package func unpublish(_ track: TrackID) async throws(EngineError) {
         try await enter()
         defer { leave() }
         await stopPublishing(track)
@@ -40,21 +42,22 @@ extension MediaEngine {
 
     /// Stops sending a video track to the channel, or sends it again. The track stays published,
     /// and the other users are notified; preview and recordings continue. If the track is not
-    /// published, the setting applies once it is.
+    /// published, the setting applies once it is. Thread: any.
     ///
     /// - Parameters:
     ///   - isMuted: Whether to stop sending.
     ///   - track: The track. Default: the main one.
-    public func muteLocalVideo(_ isMuted: Bool, track: TrackID = .main) async throws(EngineError) {
-        try await enter()
-        defer { leave() }
-        if isMuted { mutedTracks.insert(track) } else { mutedTracks.remove(track) }
-        publishers[track]?.setMuted(isMuted)
+    nonisolated public func muteLocalVideo(_ isMuted: Bool, track: TrackID = .main) {
+        let publisher = publishing.withLock { publishing in
+            if isMuted { publishing.muted.insert(track) } else { publishing.muted.remove(track) }
+            return publishing.publishers[track]
+        }
+        publisher?.setMuted(isMuted)
     }
 
     /// Starts to send, beginning with the source's first frame, and starts the source.
     func startBroadcast() async throws(EngineError) {
-        if configuration.hasVideo { publish(.main) }
+        if configuration.hasVideo { beginPublishing(.main) }
         if audio.isEnabled { publishAudio() }
         do throws(EngineError) { try await acquire(.channel) } catch {
             await stopPublishing()
@@ -62,8 +65,10 @@ extension MediaEngine {
         }
     }
 
-    private func publish(_ track: TrackID) {
-        guard publishers[track] == nil, let membership, let slot = slots[track] else { return }
+    private func beginPublishing(_ track: TrackID) {
+        guard publishing.withLock({ $0.publishers[track] == nil }), let membership,
+            let slot = slots[track]
+        else { return }
         let feedback = PublisherFeedback(track, events: hub, relay: relay)
         let publication = membership.publish(.video(track), feedback: feedback)
         let local = slot.track
@@ -76,8 +81,11 @@ extension MediaEngine {
             onTakeover: { [hub] in hub.post(.warning($0)) })
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
         feedback.serve(publisher)
-        if mutedTracks.contains(track) { publisher.setMuted(true) }
-        publishers[track] = publisher
+        let isMuted = publishing.withLock { publishing in
+            publishing.publishers[track] = publisher
+            return publishing.muted.contains(track)
+        }
+        if isMuted { publisher.setMuted(true) }
     }
 
     /// Returns the closure that posts why a stream cannot be encoded.
@@ -113,11 +121,14 @@ extension MediaEngine {
     func stopPublishing() async {
         audio.publisher?.stop()
         audio.publisher = nil
-        for track in publishers.keys { await stopPublishing(track) }
+        for track in publishing.withLock({ Array($0.publishers.keys) }) {
+            await stopPublishing(track)
+        }
     }
 
     func stopPublishing(_ track: TrackID) async {
-        await publishers.removeValue(forKey: track)?.stop(within: configuration.callTimeout)
+        let publisher = publishing.withLock { $0.publishers.removeValue(forKey: track) }
+        await publisher?.stop(within: configuration.callTimeout)
         guard let slot = slots[track] else { return }
         slot.limit = VideoLimit()
         limitSource(of: slot)
@@ -134,10 +145,10 @@ private final class PublisherFeedback: PublicationFeedback {
     }
     private let state = Mutex(State())
     private let track: TrackID
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let relay: TrackEventRelay
 
-    init(_ track: TrackID, events: EventHub, relay: TrackEventRelay) {
+    init(_ track: TrackID, events: EventHub<EngineEvent>, relay: TrackEventRelay) {
         self.track = track
         self.events = events
         self.relay = relay

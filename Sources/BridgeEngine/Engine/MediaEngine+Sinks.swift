@@ -1,127 +1,46 @@
 public import MediaCore
 
 extension MediaEngine {
-    /// Replaces the renderer of the local video; `nil` removes it. Renderers that were added stay.
+    /// Adds a video sink to a stream. A stream may have any number of sinks. The user of a remote stream need not be in
+    /// the channel yet: a sink that is added before joining misses no frame.
     ///
-    /// - Throws: ``EngineError`` if the local video runs already and the renderer does not start,
-    ///   or ``EngineError/Code/invalidArgument`` if the object is another renderer of this engine;
-    ///   the renderer is not kept then.
-    public func setLocalVideoRenderer(
-        _ renderer: sending (any VideoSink)?, options: RendererOptions = RendererOptions()
-    ) async throws(EngineError) {
-        try await setSink(renderer, for: .local(), options, VideoMedia.self)
-    }
-
-    /// Replaces the renderer of a user's video; `nil` removes it. The user need not be in the
-    /// channel yet: a renderer that is set before joining misses no frame.
-    ///
-    /// - Throws: As for ``setLocalVideoRenderer(_:options:)``.
-    public func setRemoteVideoRenderer(
-        _ renderer: sending (any VideoSink)?, forUserID user: UserID, track: TrackID = .main,
-        options: RendererOptions = RendererOptions()
-    ) async throws(EngineError) {
-        try await setSink(renderer, for: .remote(user, track), options, VideoMedia.self)
-    }
-
-    /// The renderer that was set for the local video; `nil` if none.
-    public var localVideoRenderer: VideoRendererReference? { main(of: .local()) }
-
-    /// Returns the renderer that was set for a user's video; `nil` if none.
-    public func remoteVideoRenderer(
-        forUserID user: UserID, track: TrackID = .main
-    ) -> VideoRendererReference? {
-        main(of: .remote(user, track))
-    }
-
-    /// Adds a renderer to a stream. A stream may have any number of renderers.
-    ///
-    /// - Returns: The id of the renderer in this engine.
-    /// - Throws: As for ``setLocalVideoRenderer(_:options:)``; also
-    ///   ``EngineError/Code/invalidArgument`` if there is no such local track.
+    /// - Parameters:
+    ///   - sink: The sink, which belongs to the engine from now on.
+    ///   - stream: The stream to show.
+    ///   - options: The form of the frames, and the sink's queue.
+    /// - Returns: The id of the sink in this engine.
+    /// - Throws: ``EngineError`` if the stream runs already and the sink does not start, or
+    ///   ``EngineError/Code/invalidArgument`` if the object is another sink of this engine, or there is no such local
+    ///   track; the sink is not kept then.
     @discardableResult
-    public func addVideoRenderer(
-        _ renderer: sending any VideoSink, to stream: VideoStreamID,
-        options: RendererOptions = RendererOptions()
+    public func addVideoSink(
+        _ sink: sending any VideoSink, to stream: VideoStreamID,
+        options: SinkOptions = SinkOptions()
     ) async throws(EngineError) -> SinkID {
-        try await addSink(renderer, to: stream, options, VideoMedia.self)
+        try await addSink(sink, to: stream, options, VideoMedia.self)
     }
 
-    /// Removes a renderer: its queued frames are rendered, then it is stopped and disposed of.
+    /// Removes a video sink: its queued frames are rendered, then it is stopped and disposed of.
     ///
-    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such renderer.
-    public func removeVideoRenderer(_ id: SinkID) async throws(EngineError) {
+    /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
+    public func removeVideoSink(_ id: SinkID) async throws(EngineError) {
         try await removeSink(id, VideoMedia.self)
     }
 
-    // MARK: Internal
-
-    private func main(of stream: VideoStreamID) -> VideoRendererReference? {
-        mainSink(of: stream, VideoMedia.self).map { VideoRendererReference(host: $0.host) }
-    }
-}
-
-/// A reference to a renderer that the engine owns.
-public struct VideoRendererReference: Sendable {
-    let host: VideoSinkHost
-
-    /// The id of the renderer in its engine.
-    public var id: SinkID { host.id }
-
-    /// Returns whether the reference is to this object.
-    public func refers(to renderer: any VideoSink) -> Bool {
-        ObjectIdentifier(renderer) == host.identity
+    /// Returns a reference to a video sink; `nil` if there is no such sink.
+    public func videoSink(_ id: SinkID) -> EndpointReference<any VideoSink>? {
+        sinks.video[id].map { EndpointReference(host: $0.host) }
     }
 
-    /// Runs `body` with the renderer, on the only thread that calls the renderer, between two
-    /// frames.
-    public func perform<R: Sendable>(
-        _ body: @Sendable (any VideoSink) throws -> R
-    ) async rethrows -> R {
-        try await host.perform(body)
-    }
-}
-
-// MARK: Audio sinks
-
-extension MediaEngine {
-    /// Replaces the sink of the engine's own audio; `nil` removes it. Sinks that were added stay.
-    ///
-    /// - Throws: ``EngineError`` if the audio runs already and the sink does not start, or
-    ///   ``EngineError/Code/invalidArgument`` if the object is another sink of this engine; the
-    ///   sink is not kept then.
-    public func setLocalAudioSink(
-        _ sink: sending (any AudioSink)?
-    ) async throws(EngineError) {
-        try await setSink(sink, for: .local, (), AudioMedia.self)
-    }
-
-    /// Replaces the sink of a user's audio; `nil` removes it. The user need not be in the channel
-    /// yet: a sink that is set before joining misses nothing.
-    ///
-    /// - Throws: As for ``setLocalAudioSink(_:)``.
-    public func setRemoteAudioSink(
-        _ sink: sending (any AudioSink)?, forUserID user: UserID
-    ) async throws(EngineError) {
-        try await setSink(sink, for: .remote(user), (), AudioMedia.self)
-    }
-
-    /// Replaces the sink that plays the mix of all users, in blocks of 10 ms; `nil` removes it.
+    /// Adds an audio sink to a stream; otherwise as ``addVideoSink(_:to:options:)``. Sinks of
+    /// ``AudioStreamID/playback`` play the mix of all users, in blocks of 10 ms.
     ///
     /// ```swift
-    /// try await engine.setPlaybackAudioSink(PipelineAudioSink("autoaudiosink"))
+    /// try await engine.addAudioSink(PipelineAudioSink("autoaudiosink"), to: .playback)
     /// ```
     ///
-    /// - Throws: As for ``setLocalAudioSink(_:)``.
-    public func setPlaybackAudioSink(
-        _ sink: sending (any AudioSink)?
-    ) async throws(EngineError) {
-        try await setSink(sink, for: .playback, (), AudioMedia.self)
-    }
-
-    /// Adds a sink to a stream. A stream may have any number of sinks.
-    ///
     /// - Returns: The id of the sink in this engine.
-    /// - Throws: As for ``setLocalAudioSink(_:)``.
+    /// - Throws: As for ``addVideoSink(_:to:options:)``.
     @discardableResult
     public func addAudioSink(
         _ sink: sending any AudioSink, to stream: AudioStreamID
@@ -129,15 +48,45 @@ extension MediaEngine {
         try await addSink(sink, to: stream, (), AudioMedia.self)
     }
 
-    /// Removes a sink: its queued frames are rendered, then it is stopped and disposed of.
+    /// Removes an audio sink: its queued frames are rendered, then it is stopped and disposed of.
     ///
     /// - Throws: ``EngineError/Code/invalidArgument`` if there is no such sink.
     public func removeAudioSink(_ id: SinkID) async throws(EngineError) {
         try await removeSink(id, AudioMedia.self)
     }
+
+    // MARK: The main sink
+
+    /// Replaces the main video sink of a stream; `nil` removes it. Sinks that were added stay.
+    ///
+    /// - Throws: As for ``addVideoSink(_:to:options:)``.
+    package func setVideoSink(
+        _ sink: sending (any VideoSink)?, for stream: VideoStreamID, options: SinkOptions
+    ) async throws(EngineError) {
+        let next: VideoSinkHost?
+        if let sink { next = makeHost(sink, options) } else { next = nil }
+        try await enter()
+        defer { leave() }
+        let old = mainEntry(of: stream)
+        if let next, next.identity == old?.host.identity {
+            hub.post(.warning("\(next.typeName) is already that sink; nothing changed"))
+            return
+        }
+        if let next { try await add(SinkEntry(host: next, stream: stream, isMain: true)) }
+        if let old { await remove(old) }
+    }
+
+    /// Returns a reference to the main video sink of a stream; `nil` if there is none.
+    package func mainVideoSink(of stream: VideoStreamID) -> EndpointReference<any VideoSink>? {
+        mainEntry(of: stream).map { EndpointReference(host: $0.host) }
+    }
+
+    private func mainEntry(of stream: VideoStreamID) -> SinkEntry<VideoMedia>? {
+        sinks.video.values.first { $0.isMain && $0.stream == stream }
+    }
 }
 
-// Adding, removing, starting and stopping renderers and audio sinks.
+// Adding, removing, starting and stopping sinks.
 extension MediaEngine {
     private func makeHost<Media: StreamedSink>(
         _ sink: sending Media.Sink, _ options: Media.Options
@@ -148,30 +97,6 @@ extension MediaEngine {
             sink, id: SinkID(Media.kind, number), options: options,
             converter: Media.makeConverter(backend), clock: clock,
             queueTimeout: configuration.queueTimeout, trace: transitions, events: hub)
-    }
-
-    /// Replaces the main sink of a stream; `nil` removes it.
-    private func setSink<Media: StreamedSink>(
-        _ sink: sending Media.Sink?, for stream: Media.Stream, _ options: Media.Options,
-        _: Media.Type
-    ) async throws(EngineError) {
-        let next: SinkHost<Media>?
-        if let sink { next = makeHost(sink, options) } else { next = nil }
-        try await enter()
-        defer { leave() }
-        let old = mainSink(of: stream, Media.self)
-        if let next, next.identity == old?.host.identity {
-            hub.post(.warning("\(next.typeName) is already that \(Media.noun); nothing changed"))
-            return
-        }
-        if let next { try await add(SinkEntry(host: next, stream: stream, isMain: true)) }
-        if let old { await remove(old) }
-    }
-
-    private func mainSink<Media: StreamedSink>(
-        of stream: Media.Stream, _: Media.Type
-    ) -> SinkEntry<Media>? {
-        sinks[keyPath: Media.table].values.first { $0.isMain && $0.stream == stream }
     }
 
     private func addSink<Media: StreamedSink>(

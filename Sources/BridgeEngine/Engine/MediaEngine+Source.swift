@@ -35,9 +35,9 @@ extension MediaEngine {
     }
 
     /// The source that was set last; `nil` if the default one or push mode is in use.
-    public var videoSource: VideoSourceReference? {
+    public var videoSource: EndpointReference<any VideoSource>? {
         guard mainSlot.pushHost == nil else { return nil }
-        return mainSlot.chosen.map { VideoSourceReference(host: $0) }
+        return mainSlot.chosen.map { EndpointReference(host: $0) }
     }
 
     // MARK: Hosts
@@ -73,7 +73,7 @@ extension MediaEngine {
             holds.insert(hold)
             return
         }
-        // Renderers are started first, so that they miss no frame.
+        // Video sinks are started first, so that they miss no frame.
         await bringUpSinks(VideoMedia.self) { $0.isLocal }
         // In parallel with video, so that both begin at the same time.
         async let sound: Void = acquireAudio()
@@ -139,24 +139,6 @@ extension MediaEngine {
         await slot.track.settled(within: configuration.callTimeout)
         slot.track.listen(to: nil)
         await slot.track.settled(within: configuration.callTimeout)
-    }
-}
-
-/// A reference to a video source that the engine owns.
-public struct VideoSourceReference: Sendable {
-    let host: VideoSourceHost
-
-    /// Returns whether the reference is to this object.
-    public func refers(to source: any VideoSource) -> Bool {
-        ObjectIdentifier(source) == host.identity
-    }
-
-    /// Runs `body` with the source, on the only thread that calls the source, between two of the
-    /// engine's calls. It waits while such a call is running.
-    public func perform<R: Sendable>(
-        _ body: @Sendable (any VideoSource) throws -> R
-    ) async rethrows -> R {
-        try await host.perform(body)
     }
 }
 

@@ -13,7 +13,7 @@ extension MediaEngine {
         statistics.removed = removed
         for (id, slot) in slots { statistics.local[id] = counts(of: slot.track, id, now) }
         remote.addStatistics(to: &statistics, now: now)
-        statistics.renderers = sinks.renderers.mapValues { $0.host.feed.counts(at: now) }
+        statistics.videoSinks = sinks.video.mapValues { $0.host.feed.counts(at: now) }
         statistics.outgoing = outgoing.balance
         statistics.channel = membership?.statistics
         addAudio(to: &statistics, now)
@@ -30,7 +30,7 @@ extension MediaEngine {
             (local.deliveredSamples, local.format) = (reading.samples, reading.format)
             local.balance = balance
             local.dropped = balance.dropped + audioTrack.processing.drops.all
-            local.samples = audioTrack.passed.now.samples
+            local.sampleCount = audioTrack.passed.now.samples
             local.corrections = audioTrack.corrections
             local.level = audioTrack.level.take()
             statistics.localAudio = local
@@ -84,8 +84,8 @@ extension MediaEngine {
 extension EngineStatistics {
     /// The number of frames that receivers hold.
     var waiting: Int {
-        renderers.values.map(\.waiting).reduce(0, +)
-            + audioSinks.values.map(\.waiting).reduce(0, +)
+        videoSinks.values.map(\.balance.waiting).reduce(0, +)
+            + audioSinks.values.map(\.balance.waiting).reduce(0, +)
             + local.values.map(\.balance.waiting).reduce(0, +)
             + remote.values.flatMap(\.values).map(\.decoding.waiting).reduce(0, +)
             + removed.remote.latest.values.map(\.decoding.waiting).reduce(0, +)

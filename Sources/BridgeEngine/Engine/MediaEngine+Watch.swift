@@ -26,7 +26,7 @@ extension MediaEngine {
         watch(mainSlot, limit)
         watch(audioSlot, limit)
         for slot in slots.values { slot.track.processing.check(now: now, limit: limit) }
-        for entry in sinks.renderers.values { watch(entry.host, now, limit) }
+        for entry in sinks.video.values { watch(entry.host, now, limit) }
         for entry in sinks.audio.values { watch(entry.host, now, limit) }
         if now - lastJitter >= MediaTime(seconds: 1) {
             lastJitter = now

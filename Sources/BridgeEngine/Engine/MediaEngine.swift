@@ -2,15 +2,14 @@ package import MediaBasics
 public import MediaCore
 internal import Synchronization
 
-/// The engine of an RTC program: a video source, audio, any number of renderers and sinks, preview
+/// The engine of an RTC program: a video source, audio, any number of sinks, preview
 /// and channel.
 ///
 /// ```swift
 /// let engine = MediaEngine()
 /// try await engine.setVideoSource(PipelineVideoSource("v4l2src ! videoconvert"))
-/// try await engine.setLocalVideoRenderer(PipelineVideoSink("autovideosink"))
+/// try await engine.addVideoSink(PipelineVideoSink("autovideosink"), to: .local())
 /// try await engine.startPreview()
-/// try await engine.joinChannel("room", userID: 7)
 /// ```
 ///
 /// Preview and channel each hold the source: it starts with the first hold and stops when the last
@@ -18,7 +17,7 @@ internal import Synchronization
 /// that object's own thread. Operations run one after the other, in the order in which they were
 /// requested.
 ///
-/// Ownership: a source or renderer that is passed to the engine belongs to it; the engine retains
+/// Ownership: a source or sink that is passed to the engine belongs to it; the engine retains
 /// it until it is replaced or the engine is released. Thread: any.
 public actor MediaEngine {
     nonisolated let executor = SerialQueueExecutor("engine")
@@ -33,19 +32,22 @@ public actor MediaEngine {
     /// The configuration with which the engine was created.
     nonisolated public let configuration: Configuration
     nonisolated let backend: any MediaBackend
-    nonisolated let transport: any ChannelTransport
+    /// The connection to other engines; `nil` if this one has no channel.
+    nonisolated let transport: (any ChannelTransport)?
     nonisolated let clock: EngineClock
-    nonisolated let hub = EventHub()
+    nonisolated let hub = EventHub<EngineEvent>()
     nonisolated let transitions = TransitionTrace()
     nonisolated let remote: RemoteParticipants
-    nonisolated let pushes = PushTable<PushVideoSource>()
+    /// The sources to which the program pushes, by track.
+    nonisolated package let pushes = PushTable<any VideoSource & Sendable>()
     /// Counts all video frames for channels.
     nonisolated let outgoing = FlowMeter<VideoMedia>()
     /// Forwards the events of tracks to the engine; its `engine` is set at the end of `init`.
     nonisolated let relay: TrackEventRelay
     /// The path of the engine's own audio.
     nonisolated let audioTrack: AudioTrack
-    nonisolated let audioPushes = PushTable<PushAudioSource>()
+    /// The audio source to which the program pushes, under ``TrackID/main``.
+    nonisolated package let audioPushes = PushTable<any AudioSource & Sendable>()
     /// The format in which the program pulls audio; `nil` if pulling is not enabled.
     nonisolated let pulled = Mutex<AudioFormat?>(nil)
     /// The mix of all users, for the playback sinks.
@@ -77,9 +79,8 @@ public actor MediaEngine {
     var joining: Once<JoinAnswer>?
     var channel: ChannelRequest?
     var role = ChannelRole.broadcaster
-    var publishers: [TrackID: Publisher] = [:]
-    /// The tracks that are not sent to the channel for now.
-    var mutedTracks: Set<TrackID> = []
+    /// What is sent to the channel.
+    nonisolated let publishing = Mutex(Publishing())
     var encoder = VideoEncoderConfiguration()
     var audio = AudioState()
     var heartbeat: Heartbeat?
@@ -98,11 +99,11 @@ public actor MediaEngine {
     /// - Parameters:
     ///   - configuration: The engine's behaviour.
     ///   - backend: Captures, converts and decodes; ``MediaBridge`` has the one for GStreamer.
-    ///   - transport: The connection to other engines.
+    ///   - transport: The connection to other engines; `nil` for an engine without a channel.
     ///   - timeline: The time of deadlines, delays and periodic work.
     package init(
         configuration: Configuration = Configuration(), backend: any MediaBackend,
-        transport: any ChannelTransport, timeline: any Timeline = .system
+        transport: (any ChannelTransport)?, timeline: any Timeline = .system
     ) {
         self.configuration = configuration
         self.backend = backend
@@ -134,7 +135,7 @@ public actor MediaEngine {
             slot.pushHost?.retire()
             slot.track.close()
         }
-        for entry in sinks.renderers.values { entry.host.retire() }
+        for entry in sinks.video.values { entry.host.retire() }
         audio.playback?.cancel()
         audioSlot.host?.retire()
         audioTrack.stopBlocking()
@@ -144,18 +145,24 @@ public actor MediaEngine {
         hub.finish()
     }
 
+    /// The publishers by track, and the tracks that are muted, published or not.
+    struct Publishing {
+        var publishers: [TrackID: Publisher] = [:]
+        var muted: Set<TrackID> = []
+    }
+
     /// A reason to keep the source running.
     enum Hold: Hashable { case preview, channel }
 
     // MARK: Events
 
     /// The engine's events from now on; each value supports one reader. Thread: any.
-    nonisolated public var events: EngineEvents { hub.subscribe() }
+    nonisolated public var events: EventSequence<EngineEvent> { hub.subscribe() }
 
     /// All lifecycle calls to the program's objects, in order; at most the last 1000. Thread: any.
     ///
     /// Each entry names the object's kind and its number in this engine, the call, and the outcome
-    /// unless the call succeeded: `source 1: start`, `renderer 3: initialize (refused)`. Outcomes are
+    /// unless the call succeeded: `source 1: start`, `video sink 3: initialize (refused)`. Outcomes are
     /// `refused` (the call returned false), `threw`, and `stuck` (the call did not return before its
     /// deadline, and the object was given up).
     nonisolated public var trace: [String] { transitions.all }
@@ -187,6 +194,10 @@ public actor MediaEngine {
 
     static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
 
+    static let noChannel = EngineError(
+        .invalidState, message: "this engine has no channel",
+        advice: "create it with a transport, for example with a JanusTransport of MediaBridgeJanus")
+
     static let notInChannel = EngineError(.notInChannel, message: "not in a channel")
 
     static func cancelled(_ what: String) -> EngineError {
@@ -196,7 +207,7 @@ public actor MediaEngine {
 
     func leave() { turnstile.leave() }
 
-    /// Shuts the engine down: leaves the channel, stops and disposes of sources and renderers, and
+    /// Shuts the engine down: leaves the channel, stops and disposes of sources and sinks, and
     /// ends the event sequences. All other operations throw ``EngineError/Code/shutDown`` from then
     /// on.
     ///
@@ -214,10 +225,10 @@ public actor MediaEngine {
         for slot in slots.values { await slot.endReport?.value }
         await audioSlot.endReport?.value
         let isStuck =
-            sinks.renderers.values.contains { $0.host.isGivenUp }
+            sinks.video.values.contains { $0.host.isGivenUp }
             || sinks.audio.values.contains { $0.host.isGivenUp }
         finalStatistics = await complete(unless: isStuck, waiting: \.waiting) { statisticsNow() }
-        for entry in sinks.renderers.values { VideoMedia.detach(entry, in: self) }
+        for entry in sinks.video.values { VideoMedia.detach(entry, in: self) }
         sinks = SinkTables()
         for id in slots.keys { pushes[id] = nil }
         for slot in slots.values { slot.track.close() }
@@ -278,7 +289,7 @@ extension MediaEngine {
         /// The deadline for the first frame of a source that replaces another, or of a snapshot.
         /// Default 5 s.
         public var firstFrameTimeout = Duration.seconds(5).asDefaultDeadline
-        /// How long a source may be silent, or a renderer or processor busy, before an event
+        /// How long a source may be silent, or a video sink or processor busy, before an event
         /// reports it. Default 4 s.
         public var stallTimeout = Duration.seconds(4)
         /// The video that is sent while a source is silent. Default ``Fallback/nothing``.
@@ -287,7 +298,7 @@ extension MediaEngine {
         /// even the default one.
         public var hasVideo = true
         /// How long the audio of other users waits before it is mixed.
-        public var jitterBuffer = JitterBuffer.Configuration()
+        public var jitterBuffer = JitterBufferConfiguration()
         /// The policy for restarting a video or audio source that has failed, or a live one that has ended or
         /// delivered nothing for ten seconds; `nil`, the default, to never restart one.
         public var restart: RestartPolicy?

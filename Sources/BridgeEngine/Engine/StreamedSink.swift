@@ -1,11 +1,9 @@
 internal import MediaCore
 
-/// What differs between the engine's tables of renderers and of audio sinks.
+/// What differs between the engine's tables of sinks.
 protocol StreamedSink: HostedSink {
     /// The streams that a sink can receive.
     associatedtype Stream: EngineStream
-    /// What the program calls its object, for messages.
-    static var noun: String { get }
     static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<Self>]> { get }
     /// The counts of removed sinks.
     static var departed: SinkCounts { get }
@@ -19,9 +17,9 @@ typealias SinkCounts = WritableKeyPath<
     EngineStatistics.Removed, Departed<SinkID, EngineStatistics.Sink>
 >
 
-/// The engine's renderers and audio sinks by id.
+/// The engine's sinks by id.
 struct SinkTables {
-    var renderers: [SinkID: SinkEntry<VideoMedia>] = [:]
+    var video: [SinkID: SinkEntry<VideoMedia>] = [:]
     var audio: [SinkID: SinkEntry<AudioMedia>] = [:]
 }
 
@@ -38,15 +36,13 @@ extension AudioStreamID: EngineStream {}
 struct SinkEntry<Media: StreamedSink> {
     let host: SinkHost<Media>
     let stream: Media.Stream
-    /// Whether it was set by one of the `set…` calls, which replace it.
+    /// Whether ``MediaEngine/setVideoSink(_:for:options:)`` set it and replaces it.
     let isMain: Bool
 }
 
 extension VideoMedia: StreamedSink {
-    static var noun: String { "renderer" }
-
-    static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<VideoMedia>]> { \.renderers }
-    static var departed: SinkCounts { \.renderers }
+    static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<VideoMedia>]> { \.video }
+    static var departed: SinkCounts { \.videoSinks }
 
     static func exists(_ stream: VideoStreamID, in engine: isolated MediaEngine) -> Bool {
         if case .local(let track) = stream { engine.slots[track] != nil } else { true }
@@ -78,8 +74,6 @@ extension VideoMedia: StreamedSink {
 }
 
 extension AudioMedia: StreamedSink {
-    static var noun: String { "sink" }
-
     static var table: WritableKeyPath<SinkTables, [SinkID: SinkEntry<AudioMedia>]> { \.audio }
     static var departed: SinkCounts { \.audioSinks }
 
@@ -104,7 +98,7 @@ extension AudioMedia: StreamedSink {
     }
 }
 
-/// The video stream that a renderer receives.
+/// The video stream that a video sink receives.
 public enum VideoStreamID: Hashable, Sendable {
     /// A track of the engine's own.
     case local(TrackID = .main)

@@ -20,9 +20,9 @@ struct LifecycleState {
         static let source = Codes(
             notInitialized: .sourceNotInitialized, notStarted: .sourceNotStarted,
             failed: .sourceFailed)
-        static let renderer = Codes(
-            notInitialized: .rendererNotInitialized, notStarted: .rendererNotStarted,
-            failed: .rendererFailed)
+        static let sink = Codes(
+            notInitialized: .sinkNotInitialized, notStarted: .sinkNotStarted,
+            failed: .sinkFailed)
     }
 
     mutating func initialize(_ call: () throws -> Bool) throws(EngineError) {

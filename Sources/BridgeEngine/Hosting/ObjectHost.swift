@@ -1,8 +1,11 @@
+public import MediaCore
 internal import Synchronization
 
 /// Owns one object of the program and is its only caller: one call at a time, on a dedicated
 /// executor.
-protocol ObjectHost: Actor {
+protocol ObjectHost<Endpoint>: Actor {
+    /// `any VideoSource`, `any AudioSource`, `any VideoSink` or `any AudioSink`.
+    associatedtype Endpoint
     nonisolated var executor: SerialQueueExecutor { get }
     /// The object's name in the trace, for example `source 1`.
     nonisolated var name: String { get }
@@ -11,17 +14,38 @@ protocol ObjectHost: Actor {
     /// The identity of the object.
     nonisolated var identity: ObjectIdentifier { get }
     nonisolated var retirement: Retirement { get }
-    /// What the object is to the engine, `source` or `renderer`, for messages.
+    /// What the object is to the engine, `source` or `sink`, for messages.
     nonisolated var role: String { get }
 
     /// Makes one lifecycle call. A call that does not apply to the current stage does nothing.
     func make(_ call: Transition.Call) throws(EngineError)
+
+    /// Runs `body` with the object, on the host's executor.
+    func perform<R: Sendable>(_ body: @Sendable (Endpoint) throws -> R) rethrows -> R
 
     /// Closes the port or feed: no frame goes in or out any more.
     nonisolated func shut()
 
     /// Returns the event that reports a failure after which the engine continues.
     nonisolated func failureEvent(_ error: EngineError) -> EngineEvent
+}
+
+/// A reference to a source or sink that the engine owns.
+public struct EndpointReference<Endpoint>: Sendable {
+    let host: any ObjectHost<Endpoint>
+
+    /// Returns whether the reference is to this object.
+    public func refers(to object: any MediaEndpoint) -> Bool {
+        ObjectIdentifier(object) == host.identity
+    }
+
+    /// Runs `body` with the object, on the only thread that calls the object, between two of the
+    /// engine's calls. It waits while such a call is running.
+    public func perform<R: Sendable>(
+        _ body: @Sendable (Endpoint) throws -> R
+    ) async rethrows -> R {
+        try await host.perform(body)
+    }
 }
 
 /// Whether the engine has given up on an object because one of its calls did not return.

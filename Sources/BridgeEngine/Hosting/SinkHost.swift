@@ -20,7 +20,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     nonisolated private let wanted = Mutex<Media.Request?>(nil)
     private let account: SinkAccount?
     nonisolated let retirement = Retirement()
-    nonisolated private let events: EventHub
+    nonisolated private let events: EventHub<EngineEvent>
 
     /// - Parameters:
     ///   - converter: The converter for this sink only.
@@ -28,7 +28,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     init(
         _ sink: sending Media.Sink, id: SinkID, options: Media.Options,
         converter: Media.Converter, clock: EngineClock, queueTimeout: Duration,
-        trace: TransitionTrace, events: EventHub
+        trace: TransitionTrace, events: EventHub<EngineEvent>
     ) {
         self.id = id
         self.options = options
@@ -52,12 +52,12 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
             Media.queue(for: options), clock: clock, queueTimeout: queueTimeout, on: executor.queue,
             account: account, rendersAtOnce: rendersAtOnce
         ) { item in
-            guard let host = reference.object else { return .notStarted }
+            guard let host = reference.object else { return .dropped(.notStarted) }
             return host.assumeIsolated { $0.render(item) }
         }
         feed.close()
         lifecycle = LifecycleState(
-            name: "\(id)", typeName: typeName, trace: trace, codes: .renderer)
+            name: "\(id)", typeName: typeName, trace: trace, codes: .sink)
         self.sink = sink
         self.endpoint = endpoint
         reference.object = self
@@ -65,7 +65,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
 
     nonisolated var name: String { "\(id)" }
 
-    nonisolated var role: String { "renderer" }
+    nonisolated var role: String { "sink" }
 
     /// The sink's request; `nil` before the query.
     nonisolated var request: Media.Request? { wanted.withLock { $0 } }
@@ -107,7 +107,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
     }
 
     private func render(_ item: SinkFeed<Media>.Item) -> FrameDisposition {
-        guard lifecycle.stage == .started else { return .notStarted }
+        guard lifecycle.stage == .started else { return .dropped(.notStarted) }
         do {
             try Media.render(item, with: sink, as: request, by: converter)
             failures = 0
@@ -175,7 +175,7 @@ extension VideoMedia: HostedSink {
         return VideoSinkRequest(pixelFormat: sink.pixelFormat(), codecs: sink.codecs())
     }
 
-    static func queue(for options: RendererOptions) -> SinkQueueOptions {
+    static func queue(for options: SinkOptions) -> SinkQueueOptions {
         SinkQueueOptions(depth: options.depth, whenFull: options.whenFull)
     }
 

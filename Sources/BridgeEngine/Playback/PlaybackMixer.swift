@@ -19,7 +19,7 @@ final class PlaybackMixer: Sendable {
         /// The position of the next block's first sample.
         var next = 0
         /// The sum over all closed lines.
-        var past = JitterBuffer.Counts()
+        var past = JitterBufferCounts()
         var counts = EngineStatistics.Playback()
         var failing: Set<UserID> = []
 
@@ -35,11 +35,12 @@ final class PlaybackMixer: Sendable {
     /// The number of consumers of the mix: the sinks' playback, or a program that pulls.
     private let listeners = Atomic<Int>(0)
     private let backend: any MediaBackend
-    private let events: EventHub
-    private let configuration: JitterBuffer.Configuration
+    private let events: EventHub<EngineEvent>
+    private let configuration: JitterBufferConfiguration
 
     init(
-        _ backend: any MediaBackend, _ events: EventHub, _ configuration: JitterBuffer.Configuration
+        _ backend: any MediaBackend, _ events: EventHub<EngineEvent>,
+        _ configuration: JitterBufferConfiguration
     ) {
         self.backend = backend
         self.events = events
@@ -99,7 +100,7 @@ final class PlaybackMixer: Sendable {
                 events.post(
                     .playbackFailed(
                         EngineError(
-                            .rendererFailed, message: "the audio of \(user) cannot be mixed",
+                            .sinkFailed, message: "the audio of \(user) cannot be mixed",
                             underlying: error)))
             }
         }
@@ -208,7 +209,7 @@ final class PlaybackMixer: Sendable {
     /// video.
     func frame(at time: MediaTime, timing: LiveTiming) -> AudioFrame? {
         var format = state.withLock { $0.format }
-        let samples = block(at: format.samples(in: time))
+        let samples = block(at: format.sampleCount(in: time))
         format.sampleFormat = .s16le
         guard
             var frame = try? AudioFrame(
@@ -231,7 +232,7 @@ final class PlaybackMixer: Sendable {
     // MARK: Counts
 
     /// Returns the counts of a user's audio; `nil` if the user has no line.
-    func statistics(of user: UserID) -> (counts: JitterBuffer.Counts, wait: MediaTime)? {
+    func statistics(of user: UserID) -> (counts: JitterBufferCounts, wait: MediaTime)? {
         state.withLock { $0.lines[user] }?.state
     }
 

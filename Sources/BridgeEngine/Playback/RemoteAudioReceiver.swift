@@ -20,7 +20,7 @@ final class RemoteAudioReceiver: Sendable {
             let reading = meter.now
             guard reading.frames > 0 else { return nil }
             return EngineStatistics.RemoteAudio(
-                received: reading.frames, decoding: decoder.balance, samples: reading.samples,
+                received: reading.frames, decoding: decoder.balance, sampleCount: reading.samples,
                 concealedSamples: decoder.concealedSamples, format: reading.format,
                 level: level.take())
         }
@@ -41,12 +41,12 @@ final class RemoteAudioReceiver: Sendable {
     private let state = Mutex(State())
     private let clock: EngineClock
     private let backend: any MediaBackend
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     let mixer: PlaybackMixer
 
     init(
-        clock: EngineClock, backend: any MediaBackend, events: EventHub,
-        jitterBuffer: JitterBuffer.Configuration
+        clock: EngineClock, backend: any MediaBackend, events: EventHub<EngineEvent>,
+        jitterBuffer: JitterBufferConfiguration
     ) {
         self.clock = clock
         self.backend = backend
@@ -119,7 +119,7 @@ final class RemoteAudioReceiver: Sendable {
             events.post(
                 .playbackFailed(
                     EngineError(
-                        .rendererFailed, message: "the audio of \(user) cannot be decoded",
+                        .sinkFailed, message: "the audio of \(user) cannot be decoded",
                         underlying: failure)))
         }
         if !isHeard || !frames.isEmpty, line.isFresh.exchange(false, ordering: .relaxed) {

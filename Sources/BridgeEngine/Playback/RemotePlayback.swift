@@ -51,7 +51,7 @@ final class RemotePlayback: Sendable {
 
     /// Queues a frame whose samples need no converter; `nil` for any other.
     private func addCopied(_ frame: AudioFrame, now: Int) throws -> Int? {
-        let place = frame.runningTime.map { format.samples(in: $0) }
+        let place = frame.runningTime.map { format.sampleCount(in: $0) }
         return try line.withLock { line in
             guard try frame.copyFloats(to: &line.floats, of: format) else { return nil }
             let floats = line.floats
@@ -83,23 +83,23 @@ final class RemotePlayback: Sendable {
 
     private func keepStep(_ line: inout State, _ now: Int) {
         let isRecent =
-            line.played.map { format.duration(samples: now - $0) < Self.memory } ?? false
+            line.played.map { format.duration(sampleCount: now - $0) < Self.memory } ?? false
         let lag = isRecent ? line.buffer.lag(at: now) : nil
         let pictures = delay.mixes(
-            at: lag.map { latency + format.duration(samples: $0) },
-            now: format.duration(samples: now) + latency)
-        line.buffer.keepStep(lag: format.samples(in: max(.zero, pictures - latency)))
+            at: lag.map { latency + format.duration(sampleCount: $0) },
+            now: format.duration(sampleCount: now) + latency)
+        line.buffer.keepStep(lag: format.sampleCount(in: max(.zero, pictures - latency)))
     }
 
     /// Sets how unevenly the user's audio is expected to arrive.
     func expect(jitter: MediaTime) {
-        line.withLock { $0.buffer.expect(jitter: format.samples(in: jitter)) }
+        line.withLock { $0.buffer.expect(jitter: format.sampleCount(in: jitter)) }
     }
 
     /// Drops the queued audio and refuses further frames.
     ///
     /// - Returns: The final counts.
-    func close() -> JitterBuffer.Counts {
+    func close() -> JitterBufferCounts {
         line.withLock { line in
             if !line.isClosed { delay.mixes(at: nil, now: .zero) }
             line.isClosed = true
@@ -112,8 +112,8 @@ final class RemotePlayback: Sendable {
     var isEmpty: Bool { line.withLock { $0.buffer.isEmpty } }
 
     /// The counts of the user's audio, and how long the latest frame waits.
-    var state: (counts: JitterBuffer.Counts, wait: MediaTime) {
+    var state: (counts: JitterBufferCounts, wait: MediaTime) {
         let (counts, wait) = line.withLock { ($0.buffer.counts, $0.buffer.wait) }
-        return (counts, format.duration(samples: wait))
+        return (counts, format.duration(sampleCount: wait))
     }
 }

@@ -30,17 +30,17 @@ public enum EngineEvent: Sendable {
     case keyFrameNeeded(TrackID)
     /// Samples of the local audio were missing or came twice. Posted at most once per second; the
     /// statistics count all.
-    case audioCorrected(AudioContinuity.Correction)
+    case audioCorrected(AudioCorrection)
     /// A processor of a local track threw or is too slow. A video processor is skipped if that happens
     /// repeatedly. Audio processors are at ``ProcessingPoint/capture``.
     case processorFailed(MediaTrackID, ProcessingPoint, EngineError)
 
-    /// A renderer or an audio sink failed. If it could not be started it gets no more frames; if one
+    /// A sink failed. If it could not be started it gets no more frames; if one
     /// frame failed it continues.
     case sinkFailed(SinkID, EngineError)
-    /// A renderer or an audio sink has been busy with one frame for too long; the others are not affected.
+    /// A sink has been busy with one frame for too long; the others are not affected.
     case sinkStalled(SinkID)
-    /// A renderer or an audio sink takes frames again.
+    /// A sink takes frames again.
     case sinkResumed(SinkID)
 
     /// The engine has joined a channel.
@@ -50,7 +50,7 @@ public enum EngineEvent: Sendable {
     /// The channel is gone; the engine is no longer in it.
     case disconnected(EngineError)
     /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
-    /// users, tracks, renderers and the source are as before.
+    /// users, tracks, video sinks and the source are as before.
     case connectionChanged(ChannelConnection)
     /// Another user is in the channel.
     case userJoined(UserID)
@@ -92,27 +92,27 @@ public enum LocalMediaState: Sendable {
     case stopped, capturing, failed
 }
 
-/// The id of a renderer or of an audio sink in an engine.
+/// The id of a sink in an engine.
 public enum SinkID: Hashable, Sendable, CustomStringConvertible {
-    /// The renderer with this number.
-    case renderer(Int)
+    /// The video sink with this number.
+    case video(Int)
     /// The audio sink with this number.
     case audio(Int)
 
     init(_ kind: MediaKind, _ number: Int) {
-        self = kind == .video ? .renderer(number) : .audio(number)
+        self = kind == .video ? .video(number) : .audio(number)
     }
 
     var number: Int {
         switch self {
-        case .renderer(let number), .audio(let number): number
+        case .video(let number), .audio(let number): number
         }
     }
 
-    /// `renderer` or `audio sink`, and the number.
+    /// `video sink` or `audio sink`, and the number.
     public var description: String {
         switch self {
-        case .renderer: "renderer \(number)"
+        case .video: "video sink \(number)"
         case .audio: "audio sink \(number)"
         }
     }
@@ -124,91 +124,6 @@ public enum ProcessingPoint: Sendable, CaseIterable {
     case capture
     /// Before the channel: only the channel gets the result.
     case encode
-    /// Before local renderers: only they get the result.
+    /// Before local video sinks: only they get the result.
     case render
-}
-
-// MARK: Listening
-
-/// The events of an engine, in order, from the moment when this sequence was requested.
-///
-/// Events need not be read: at most the newest 256 unread ones are kept, and ``missed`` counts the
-/// others. The sequence ends when the engine is shut down. Each value supports one reader.
-public struct EngineEvents: AsyncSequence, Sendable {
-    private let stream: AsyncStream<EngineEvent>
-    private let missedEvents: Missed
-
-    final class Missed: Sendable {
-        let count = Atomic<Int>(0)
-    }
-
-    init(_ stream: AsyncStream<EngineEvent>, _ missed: Missed) {
-        self.stream = stream
-        missedEvents = missed
-    }
-
-    /// The number of unread events that were dropped in favour of newer ones.
-    public var missed: Int { missedEvents.count.load(ordering: .relaxed) }
-
-    /// Creates the iterator of the sequence's one reader.
-    public func makeAsyncIterator() -> AsyncStream<EngineEvent>.AsyncIterator {
-        stream.makeAsyncIterator()
-    }
-}
-
-/// Distributes events to all listeners. Thread: any.
-final class EventHub: Sendable {
-    private struct Listener: Sendable {
-        let continuation: AsyncStream<EngineEvent>.Continuation
-        let missed: EngineEvents.Missed
-    }
-    private struct State {
-        var listeners: [Int: Listener] = [:]
-        var next = 0
-        var isFinished = false
-    }
-    private let state = Mutex(State())
-    private static let depth = 256
-
-    func subscribe() -> EngineEvents {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: EngineEvent.self, bufferingPolicy: .bufferingNewest(Self.depth))
-        let missed = EngineEvents.Missed()
-        let number = state.withLock { state -> Int? in
-            guard !state.isFinished else { return nil }
-            state.next += 1
-            state.listeners[state.next] = Listener(continuation: continuation, missed: missed)
-            return state.next
-        }
-        if let number {
-            continuation.onTermination = { [weak self] _ in
-                // The listener is released outside the lock.
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
-            }
-        } else {
-            continuation.finish()
-        }
-        return EngineEvents(stream, missed)
-    }
-
-    /// The number of current listeners.
-    var listenerCount: Int { state.withLock { $0.listeners.count } }
-
-    func post(_ event: EngineEvent) {
-        let listeners = state.withLock { $0.listeners }
-        for listener in listeners.values {
-            if case .dropped = listener.continuation.yield(event) {
-                listener.missed.count.add(1, ordering: .relaxed)
-            }
-        }
-    }
-
-    func finish() {
-        let listeners = state.withLock { state in
-            state.isFinished = true
-            defer { state.listeners = [:] }
-            return state.listeners
-        }
-        listeners.values.forEach { $0.continuation.finish() }
-    }
 }

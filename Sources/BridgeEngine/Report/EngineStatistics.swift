@@ -1,9 +1,9 @@
 public import MediaCore
 
-/// The statistics of an engine. Counts start when the track, the renderer or the engine was
+/// The statistics of an engine. Counts start when the track, the sink or the engine was
 /// created; rates cover the time since the previous statistics.
 ///
-/// ``allRenderers`` includes removed renderers. After ``MediaEngine/shutDown()`` the statistics stay
+/// ``allVideoSinks`` includes removed sinks. After ``MediaEngine/shutDown()`` the statistics stay
 /// as they were at that time.
 public struct EngineStatistics: Sendable {
     /// One local track, over all its successive sources, or over everything that was pushed to it.
@@ -35,19 +35,11 @@ public struct EngineStatistics: Sendable {
         /// Fallback frames, which were sent because the source delivered none.
         public var fallbackFrames = 0
     }
-    /// One renderer or audio sink. The counts are frames.
+    /// One sink. The counts are frames.
     public struct Sink: FrameBalanced, Sendable {
-        /// Frames that were offered and rendered, and the causes of the drops. A sink with its own
-        /// queue reports how many frames were rendered (`FrameBalanceReporting`).
+        /// Frames that were offered, rendered (``FrameBalance/delivered``) and dropped, and those that wait before
+        /// the sink or inside it. A sink with its own queue reports how many frames it has rendered.
         public var balance = FrameBalance()
-        /// Frames offered to the sink.
-        public var offered: Int { balance.offered }
-        /// Frames that the sink rendered.
-        public var rendered: Int { balance.delivered }
-        /// Dropped frames by cause.
-        public var dropped: DropCounts { balance.dropped }
-        /// Frames that are still queued, before the sink or inside it.
-        public var waiting: Int { balance.waiting }
         /// Rendered frames per second since the previous statistics.
         public var frameRate = 0.0
         /// The median latency of live frames, from capture until the sink has returned; `nil` before
@@ -64,9 +56,9 @@ public struct EngineStatistics: Sendable {
     }
     /// One track of a user in the channel.
     public struct Remote: FrameBalanced, Sendable {
-        /// Frames and encoded units received; each is offered to every renderer.
+        /// Frames and encoded units received; each is offered to every video sink.
         public var received = 0
-        /// Encoded units that were decoded because a renderer wanted their pictures. Pictures count
+        /// Encoded units that were decoded because a video sink wanted their pictures. Pictures count
         /// as delivered.
         public var decoding = FrameBalance()
         /// The received frames as a balance: all count as delivered.
@@ -83,8 +75,8 @@ public struct EngineStatistics: Sendable {
     public var local: [TrackID: Track] = [:]
     /// The video tracks of other users from which frames were received.
     public var remote: [UserID: [TrackID: Remote]] = [:]
-    /// The renderers by id.
-    public var renderers: [SinkID: Sink] = [:]
+    /// The video sinks by id.
+    public var videoSinks: [SinkID: Sink] = [:]
     /// Video frames for the channel since the engine was created: how many were sent, and the
     /// causes of the drops.
     public var outgoing = FrameBalance()
@@ -113,8 +105,8 @@ public struct EngineStatistics: Sendable {
     package struct Removed: Sendable {
         /// Custom tracks that were destroyed.
         package var tracks = Departed<TrackID, Track>()
-        /// Renderers that were removed.
-        package var renderers = Departed<SinkID, Sink>()
+        /// Video sinks that were removed.
+        package var videoSinks = Departed<SinkID, Sink>()
         /// Audio sinks that were removed.
         package var audioSinks = Departed<SinkID, Sink>()
         /// Video tracks that were unpublished, or whose user has left.
@@ -129,11 +121,14 @@ public struct EngineStatistics: Sendable {
         package var user: UserID
         /// The user's track.
         package var track: TrackID
+
+        /// Creates the name of a track.
+        package init(user: UserID, track: TrackID) { (self.user, self.track) = (user, track) }
     }
 
-    /// The sum over all current and removed renderers.
-    public var allRenderers: FrameBalance {
-        renderers.values.reduce(removed.renderers.balance) { $0 + $1.balance }
+    /// The sum over all current and removed video sinks.
+    public var allVideoSinks: FrameBalance {
+        videoSinks.values.reduce(removed.videoSinks.balance) { $0 + $1.balance }
     }
 }
 
@@ -150,12 +145,12 @@ extension EngineStatistics {
         /// Frames of sources that were refused, and frames that processors dropped.
         public var dropped = DropCounts()
         /// Samples that were passed on, including inserted silence.
-        public var samples = 0
+        public var sampleCount = 0
         /// The format of the latest frame; `nil` before the first one.
         public var format: AudioFormat?
         /// Gaps that were filled and overlaps that were cut off, and the number of samples
         /// involved.
-        public var corrections = AudioContinuity.Counts()
+        public var corrections = AudioCorrectionCounts()
         /// The peak level since the previous statistics, from 0 to 1; `nil` if no audio arrived, or
         /// only samples other than 16-bit integers and floats.
         public var level: Double?
@@ -169,8 +164,8 @@ extension EngineStatistics {
         /// Encoded units that were decoded because the audio had a listener.
         public var decoding = FrameBalance()
         /// Samples received or decoded, per channel.
-        public var samples = 0
-        /// Samples in ``samples`` that replace lost units, per channel.
+        public var sampleCount = 0
+        /// Samples in ``sampleCount`` that replace lost units, per channel.
         public var concealedSamples = 0
         /// The format of the latest frame.
         public var format: AudioFormat?
@@ -179,7 +174,7 @@ extension EngineStatistics {
         /// The counts of the user's jitter buffer, at the playback's sample rate; `nil` while
         /// nothing is mixed, and once the user is gone: ``Playback/jitterBuffer`` keeps what was
         /// counted.
-        public var jitterBuffer: JitterBuffer.Counts?
+        public var jitterBuffer: JitterBufferCounts?
         /// The time that the user's latest frame waits, or waited, before it is mixed; negative if
         /// it was late.
         public var wait: Duration?
@@ -191,7 +186,7 @@ extension EngineStatistics {
         /// Samples in ``mixedSamples`` during which no user was heard.
         public var silentSamples = 0
         /// The sum of all users' jitter buffer counts, including users that have left.
-        public var jitterBuffer = JitterBuffer.Counts()
+        public var jitterBuffer = JitterBufferCounts()
         /// Frames that could not be converted for the mix.
         public var failedFrames = 0
     }
@@ -269,10 +264,12 @@ protocol FrameBalanced: Sendable {
 // MARK: Text
 
 extension EngineStatistics: CustomStringConvertible {
-    /// One line for each track, renderer and sink, and for what came from and went to a channel.
+    /// One line for each track and sink, and for what came from and went to a channel.
     public var description: String {
         var lines = local.sorted { $0.key.number < $1.key.number }.map { "\($0.key): \($0.value)" }
-        lines += renderers.sorted { $0.key.number < $1.key.number }.map { "\($0.key): \($0.value)" }
+        lines += videoSinks.sorted { $0.key.number < $1.key.number }.map {
+            "\($0.key): \($0.value)"
+        }
         for (user, tracks) in remote.sorted(by: { "\($0.key)" < "\($1.key)" }) {
             lines += tracks.sorted { $0.key.number < $1.key.number }.map { track, counts in
                 "user \(user), \(track): \(counts.received) frames, "
@@ -286,8 +283,8 @@ extension EngineStatistics: CustomStringConvertible {
             .map { "audio of user \($0.key): \($0.value.received) frames" }
         if outgoing.offered > 0 { lines.append("to the channel: \(outgoing)") }
         if outgoingAudio.offered > 0 { lines.append("audio to the channel: \(outgoingAudio)") }
-        if removed.renderers.balance.offered > 0 {
-            lines.append("removed renderers: \(removed.renderers.balance)")
+        if removed.videoSinks.balance.offered > 0 {
+            lines.append("removed video sinks: \(removed.videoSinks.balance)")
         }
         return lines.isEmpty ? "nothing yet" : lines.joined(separator: "\n")
     }

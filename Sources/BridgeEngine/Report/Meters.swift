@@ -124,7 +124,7 @@ final class FreezeMeter: Sendable {
         }
     }
 
-    /// Does not count the interval until the next frame, because the renderer or the sender was
+    /// Does not count the interval until the next frame, because the video sink or the sender was
     /// stopped.
     func pause() { state.withLock { $0.last = nil } }
 

@@ -208,16 +208,17 @@ extension SourcePort where Media == VideoMedia {
     }
 
     @discardableResult
-    func consume(
-        _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
+    func consumeRawData(
+        _ rawData: RawSpan, withTimestamp time: MediaTime, format: VideoPixelFormat,
+        size: VideoSize, strideInPixels: Int?, rotation: VideoRotation
     ) -> FrameDisposition {
-        guard traits.bufferType == .rawData else { return refuse(.wrongBufferType, picture.size) }
+        guard traits.bufferType == .rawData else { return refuse(.wrongBufferType, size) }
         // Refuses before copying.
-        guard isAdmitting else { return refuse(.notStarted, picture.size) }
+        guard isAdmitting else { return refuse(.notStarted, size) }
         do throws(RawPicture.Refusal) {
-            return consume(
-                VideoFrame(try picture.copied(), runningTime: time, rotation: rotation))
-        } catch { return refuse(error.cause, picture.size) }
+            let copy = try RawPicture.copy(rawData, format, size, strideInPixels: strideInPixels)
+            return consume(VideoFrame(copy, runningTime: time, rotation: rotation))
+        } catch { return refuse(error.cause, size) }
     }
 }
 

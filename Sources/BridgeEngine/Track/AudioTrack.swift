@@ -12,7 +12,7 @@ final class AudioTrack: Sendable {
     /// Audio for the channel.
     let outgoing = AudioStream()
     let clock: EngineClock
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let onSource: @Sendable (SourceEvent<AudioMedia>) -> Void
     private struct State {
         var continuity: AudioContinuity
@@ -38,7 +38,7 @@ final class AudioTrack: Sendable {
     private let onMute = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     init(
-        clock: EngineClock, events: EventHub,
+        clock: EngineClock, events: EventHub<EngineEvent>,
         onSource: @escaping @Sendable (SourceEvent<AudioMedia>) -> Void
     ) {
         self.clock = clock
@@ -68,7 +68,7 @@ final class AudioTrack: Sendable {
     }
 
     /// The counts of corrected gaps and overlaps so far.
-    var corrections: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
+    var corrections: AudioCorrectionCounts { state.withLock { $0.continuity.counts } }
 }
 
 extension AudioTrack: SourceReceiver {
@@ -127,7 +127,7 @@ extension AudioTrack: SourceReceiver {
     }
 
     /// Posts at most one event per second; the statistics count all corrections.
-    private func notify(_ correction: AudioContinuity.Correction) {
+    private func notify(_ correction: AudioCorrection) {
         let now = clock.clockTime()
         let isDue = state.withLock { state in
             if let last = state.lastEvent, now - last < MediaTime(seconds: 1) { return false }
@@ -149,11 +149,11 @@ final class AudioProcessing: Sendable {
         let processor: any AudioProcessor
     }
     private let processors = Mutex<[Hosted]>([])
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let isFailing = Atomic<Bool>(false)
     let drops = DropMeter()
 
-    init(_ events: EventHub) { self.events = events }
+    init(_ events: EventHub<EngineEvent>) { self.events = events }
 
     func set(_ next: sending [any AudioProcessor]) {
         let next = next.map { Hosted(processor: $0) }

@@ -122,7 +122,7 @@ extension LocalTrack: DecodedTrack {
             defer { state.announcesPicture = false }
             return (entrance.active != nil, state.announcesPicture)
         }
-        guard isActive else { return .notStarted }
+        guard isActive else { return .dropped(.notStarted) }
         decodedPictures.note()
         let size = frame.size
         passed.remember(size)

@@ -3,17 +3,17 @@ internal import MediaCore
 internal import Synchronization
 
 /// One video path through the engine: from the active source through the processors to the local
-/// renderers and the channel.
+/// video sinks and the channel.
 ///
 /// Thread: any; frames pass one at a time.
 final class LocalTrack: Sendable {
     let id: TrackID
-    /// Video for the local renderers.
+    /// Video for the local video sinks.
     let local: VideoStream
     /// Video for the channel.
     let outgoing: VideoStream
     let clock: EngineClock
-    let events: EventHub
+    let events: EventHub<EngineEvent>
     let onSource: @Sendable (SourceEvent<VideoMedia>) -> Void
 
     struct State {
@@ -44,7 +44,7 @@ final class LocalTrack: Sendable {
     let entrance: TrackEntrance<VideoMedia>
     /// Delivers frames one at a time, so that the frames of two sources keep the order of their
     /// times. It feeds queues and the transport's `send`, which does not block. If a queue waits
-    /// for a slow renderer, the source intentionally waits too.
+    /// for a slow video sink, the source intentionally waits too.
     let turn: DeliveryTurn<Delivery>
     let processing: ProcessingStages
     /// Counts the frames of all sources that the track has ever had.
@@ -67,7 +67,7 @@ final class LocalTrack: Sendable {
     let keepsLast: Bool
 
     init(
-        _ id: TrackID, clock: EngineClock, backend: any MediaBackend, events: EventHub,
+        _ id: TrackID, clock: EngineClock, backend: any MediaBackend, events: EventHub<EngineEvent>,
         keepsLastFrame: Bool, queueTimeout: Duration,
         onSource: @escaping @Sendable (SourceEvent<VideoMedia>) -> Void
     ) {
@@ -84,7 +84,7 @@ final class LocalTrack: Sendable {
         processing = ProcessingStages(
             of: .video(id), clock: clock, events: events, queueTimeout: queueTimeout, local: local,
             outgoing: outgoing)
-        // If no frame may be lost, the previous frame may have to wait for several renderers.
+        // If no frame may be lost, the previous frame may have to wait for several video sinks.
         turn = DeliveryTurn(
             timeout: queueTimeout * (clock.isOffline ? 10 : 1), on: clock.timeline)
         entrance = TrackEntrance(clock, SourceClock.self)
@@ -274,7 +274,7 @@ extension LocalTrack: SourceReceiver {
             }
             let size = frame.size
             let disposition = processing.consume(consume frame)
-            // The renderers have the frame by now: a program may stop the track at this event.
+            // The video sinks have the frame by now: a program may stop the track at this event.
             if isFirst { events.post(.firstLocalFrame(id, size)) }
             return SourceReceipt(disposition: disposition, isCounted: true)
         }

@@ -4,14 +4,14 @@ internal import MediaCore
 internal import Synchronization
 
 /// The processors of one track at their three points. The result of capture processors goes to all
-/// receivers, that of the others only to the local renderers or only to the channel.
+/// receivers, that of the others only to the local video sinks or only to the channel.
 ///
 /// Thread: any, one frame at a time.
 final class ProcessingStages: VideoFrameConsumer {
     private let stages = Mutex(ByPoint<ProcessingStage?>(nil))
     private let track: MediaTrackID
     private let clock: EngineClock
-    private let events: EventHub
+    private let events: EventHub<EngineEvent>
     private let queueTimeout: Duration
     private let local: VideoStream
     private let outgoing: VideoStream
@@ -20,7 +20,8 @@ final class ProcessingStages: VideoFrameConsumer {
 
     /// - Parameter queueTimeout: How long a frame waits for a slow processor if none may be lost.
     init(
-        of track: MediaTrackID, clock: EngineClock, events: EventHub, queueTimeout: Duration,
+        of track: MediaTrackID, clock: EngineClock, events: EventHub<EngineEvent>,
+        queueTimeout: Duration,
         local: VideoStream, outgoing: VideoStream
     ) {
         self.track = track
@@ -55,7 +56,7 @@ final class ProcessingStages: VideoFrameConsumer {
             at: point, clock: clock, queueTimeout: queueTimeout, counting: meters[point],
             onFailure: { [events, track] in events.post(.processorFailed(track, point, $0)) }
         ) { [weak self] frame in
-            guard let self else { return .notStarted }
+            guard let self else { return .dropped(.notStarted) }
             return point == .capture ? distribute(frame) : target(of: point).offer(frame)
         }
         stage.set(processors)

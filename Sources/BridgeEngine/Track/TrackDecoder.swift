@@ -190,7 +190,7 @@ final class DecodedFrameConsumer: VideoFrameConsumer, @unchecked Sendable {
     weak var track: (any DecodedTrack)?
 
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        track?.show(frame) ?? .notStarted
+        track?.show(frame) ?? .dropped(.notStarted)
     }
 
     func sourceDidFail(_ error: any Error) { track?.decoderFailed(error) }

@@ -1,148 +1,154 @@
 package import CMediaBridge
 
-/// A strong reference to an element of a pipeline.
-///
-/// Sendable: GstElement is thread-safe, and the pointer never changes. Thread: any.
-public final class Element: @unchecked Sendable {
-    package let pointer: UnsafeMutablePointer<GstElement>
+extension GStreamer {
+    /// A strong reference to an element of a pipeline.
+    ///
+    /// Sendable: GstElement is thread-safe, and the pointer never changes. Thread: any.
+    public final class Element: @unchecked Sendable {
+        package let pointer: UnsafeMutablePointer<GstElement>
 
-    init(adopting pointer: UnsafeMutablePointer<GstElement>) { self.pointer = pointer }
+        init(adopting pointer: UnsafeMutablePointer<GstElement>) { self.pointer = pointer }
 
-    init(retaining pointer: UnsafeMutablePointer<GstElement>) {
-        gst_object_ref(pointer)
-        self.pointer = pointer
-    }
-
-    /// `nil` if the object is not an element.
-    convenience init?(object: UnsafeMutablePointer<GstObject>) {
-        guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
-        self.init(retaining: object.cast())
-    }
-
-    deinit { gst_object_unref(pointer) }
-
-    /// The name within its bin: `filesrc0`, or the value of `name=` in the pipeline string.
-    public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
-
-    /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
-    package var path: String { Self.path(of: pointer) }
-
-    /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
-    public var factoryName: String { textOfFactory(mb_factory_name) }
-
-    /// The element's class, for example `Source/File` or `Codec/Muxer`; empty if no factory made
-    /// it.
-    package var klass: String { textOfFactory(mb_factory_class) }
-
-    /// Returns a text about the factory that made the element; empty if no factory made it.
-    private func textOfFactory(_ text: (OpaquePointer?) -> UnsafePointer<gchar>?) -> String {
-        gst_element_get_factory(pointer).flatMap(text).map { String(cString: $0) } ?? ""
-    }
-
-    /// Returns whether the element has a property of that name.
-    package func hasProperty(_ name: String) -> Bool { mb_property(pointer, name) != nil }
-
-    /// Returns those of some properties (`name=value name=value`) that the elements of a factory have; all of them if
-    /// no such element is installed.
-    package static func known(_ properties: String, of factory: String) -> String {
-        guard let made = gst_element_factory_make(factory, nil) else { return properties }
-        gst_object_ref_sink(made)
-        let element = Element(adopting: made)
-        return properties.split(separator: " ").filter { property in
-            element.hasProperty(String(property.prefix { $0 != "=" }))
-        }.joined(separator: " ")
-    }
-
-    /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
-    /// property.
-    public func set(_ property: String, _ value: String) {
-        guard hasProperty(property) else { return }
-        gst_util_set_object_arg(pointer.cast(), property, value)
-    }
-
-    /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
-    /// backslashes. Does nothing if the element has no such property, or if it is not a string.
-    package func set(literally property: String, _ value: String) {
-        guard mb_property_is_string(pointer, property) != 0 else { return }
-        mb_set_string(pointer, property, value)
-    }
-
-    func set(_ property: String, _ caps: Caps) { mb_set_caps(pointer, property, caps.pointer) }
-
-    /// Returns the value of a string property; `nil` if there is no readable string property of
-    /// that name, or if it is unset.
-    public func string(_ property: String) -> String? {
-        guard mb_property_is_string(pointer, property) != 0 else { return nil }
-        return String(adopting: mb_get_string(pointer, property))
-    }
-
-    /// Returns the value of a boolean property; false if there is no readable boolean property of
-    /// that name.
-    package func bool(_ property: String) -> Bool {
-        mb_property_is_bool(pointer, property) != 0 && mb_get_bool(pointer, property) != 0
-    }
-
-    /// Returns the value of a 32-bit unsigned integer property; zero if there is no readable
-    /// property of that name and type.
-    package func uint(_ property: String) -> Int {
-        mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
-    }
-
-    /// The static sink pad of the stream that the element passes on; overlays have another one for
-    /// their text. `nil` if it has none, or several of equal rank.
-    var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
-
-    /// The sink pads whose raw format decides on that of the source pads: that of a filter, converter or tee, or
-    /// all those of a mixer or selector. Empty if something else decides: a decoder or parser, a bin, or the caps
-    /// that capssetter has.
-    var passedSinkPads: [Pad] {
-        let others = ["Codec", "Bin", "Mux", "Demux", "Payloader"]
-        guard pointer.pointee.numsrcpads == 1 || factoryName == "tee", factoryName != "capssetter",
-            !others.contains(where: klass.contains)
-        else { return [] }
-        if let mainSinkPad { return [mainSinkPad] }
-        guard negotiatesBothSides || klass == "Generic" else { return [] }
-        return items(of: pointer.pointee.sinkpads).map {
-            Pad(retaining: $0.assumingMemoryBound(to: GstPad.self))
+        init(retaining pointer: UnsafeMutablePointer<GstElement>) {
+            gst_object_ref(pointer)
+            self.pointer = pointer
         }
-    }
 
-    /// Whether the element belongs to a class that takes any input from which it can make a requested output.
-    var negotiatesBothSides: Bool {
-        mb_is_a(pointer, g_type_from_name("GstBaseTransform")) != 0
-            || mb_is_a(pointer, g_type_from_name("GstVideoAggregator")) != 0
-    }
+        /// `nil` if the object is not an element.
+        convenience init?(object: UnsafeMutablePointer<GstObject>) {
+            guard mb_is_a(object, gst_element_get_type()) != 0 else { return nil }
+            self.init(retaining: object.cast())
+        }
 
-    /// Returns a static pad; `nil` if there is none of that name.
-    package func pad(_ name: String) -> Pad? {
-        gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }
-    }
+        deinit { gst_object_unref(pointer) }
 
-    /// The number of frames that a sink rendered, and the number that it dropped because they were
-    /// late; `nil` if the element is not a sink.
-    package var sinkStatistics: (rendered: Int, dropped: Int)? {
-        guard hasProperty("stats"), mb_is_a(pointer, gst_base_sink_get_type()) != 0,
-            let stats = mb_get_structure(pointer, "stats")
-        else { return nil }
-        defer { gst_structure_free(stats) }
-        var rendered: guint64 = 0
-        var dropped: guint64 = 0
-        gst_structure_get_uint64(stats, "rendered", &rendered)
-        gst_structure_get_uint64(stats, "dropped", &dropped)
-        return (Int(clamping: rendered), Int(clamping: dropped))
-    }
+        /// The name within its bin: `filesrc0`, or the value of `name=` in the pipeline string.
+        public var name: String { String(adopting: gst_object_get_name(pointer.cast())) ?? "" }
 
-    static func path(of object: UnsafeMutableRawPointer) -> String {
-        String(adopting: mb_object_path(object)) ?? ""
-    }
+        /// The path in the object hierarchy, for example `/GstPipeline:pipeline0/GstFileSrc:filesrc0`.
+        package var path: String { Self.path(of: pointer) }
 
-    /// Returns the elements of an iterator, in no particular order, and frees the iterator.
-    static func all(of iterator: UnsafeMutablePointer<GstIterator>?) -> [Element] {
-        iteratedObjects(iterator) {
-            Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+        /// The name of the factory that made it, for example `filesrc`; empty for a plain bin.
+        public var factoryName: String { textOfFactory(mb_factory_name) }
+
+        /// The element's class, for example `Source/File` or `Codec/Muxer`; empty if no factory made
+        /// it.
+        package var klass: String { textOfFactory(mb_factory_class) }
+
+        /// Returns a text about the factory that made the element; empty if no factory made it.
+        private func textOfFactory(_ text: (OpaquePointer?) -> UnsafePointer<gchar>?) -> String {
+            gst_element_get_factory(pointer).flatMap(text).map { String(cString: $0) } ?? ""
+        }
+
+        /// Returns whether the element has a property of that name.
+        package func hasProperty(_ name: String) -> Bool { mb_property(pointer, name) != nil }
+
+        /// Returns those of some properties (`name=value name=value`) that the elements of a factory have; all of them if
+        /// no such element is installed.
+        package static func known(_ properties: String, of factory: String) -> String {
+            guard let made = gst_element_factory_make(factory, nil) else { return properties }
+            gst_object_ref_sink(made)
+            let element = Element(adopting: made)
+            return properties.split(separator: " ").filter { property in
+                element.hasProperty(String(property.prefix { $0 != "=" }))
+            }.joined(separator: " ")
+        }
+
+        /// Sets a property from text, as gst-launch does. Does nothing if the element has no such
+        /// property.
+        public func set(_ property: String, _ value: String) {
+            guard hasProperty(property) else { return }
+            gst_util_set_object_arg(pointer.cast(), property, value)
+        }
+
+        /// Sets a string property to exactly `value`, whereas gst-launch interprets quotes and
+        /// backslashes. Does nothing if the element has no such property, or if it is not a string.
+        package func set(literally property: String, _ value: String) {
+            guard mb_property_is_string(pointer, property) != 0 else { return }
+            mb_set_string(pointer, property, value)
+        }
+
+        func set(_ property: String, _ caps: Caps) { mb_set_caps(pointer, property, caps.pointer) }
+
+        /// Returns the value of a string property; `nil` if there is no readable string property of
+        /// that name, or if it is unset.
+        public func string(_ property: String) -> String? {
+            guard mb_property_is_string(pointer, property) != 0 else { return nil }
+            return String(adopting: mb_get_string(pointer, property))
+        }
+
+        /// Returns the value of a boolean property; false if there is no readable boolean property of
+        /// that name.
+        package func bool(_ property: String) -> Bool {
+            mb_property_is_bool(pointer, property) != 0 && mb_get_bool(pointer, property) != 0
+        }
+
+        /// Returns the value of a 32-bit unsigned integer property; zero if there is no readable
+        /// property of that name and type.
+        package func uint(_ property: String) -> Int {
+            mb_property_is_uint(pointer, property) != 0 ? Int(mb_get_uint(pointer, property)) : 0
+        }
+
+        /// The static sink pad of the stream that the element passes on; overlays have another one for
+        /// their text. `nil` if it has none, or several of equal rank.
+        var mainSinkPad: Pad? { pad("sink") ?? pad("video_sink") }
+
+        /// The sink pads whose raw format decides on that of the source pads: that of a filter, converter or tee, or
+        /// all those of a mixer or selector. Empty if something else decides: a decoder or parser, a bin, or the caps
+        /// that capssetter has.
+        var passedSinkPads: [Pad] {
+            let others = ["Codec", "Bin", "Mux", "Demux", "Payloader"]
+            guard pointer.pointee.numsrcpads == 1 || factoryName == "tee",
+                factoryName != "capssetter",
+                !others.contains(where: klass.contains)
+            else { return [] }
+            if let mainSinkPad { return [mainSinkPad] }
+            guard negotiatesBothSides || klass == "Generic" else { return [] }
+            return items(of: pointer.pointee.sinkpads).map {
+                Pad(retaining: $0.assumingMemoryBound(to: GstPad.self))
+            }
+        }
+
+        /// Whether the element belongs to a class that takes any input from which it can make a requested output.
+        var negotiatesBothSides: Bool {
+            mb_is_a(pointer, g_type_from_name("GstBaseTransform")) != 0
+                || mb_is_a(pointer, g_type_from_name("GstVideoAggregator")) != 0
+        }
+
+        /// Returns a static pad; `nil` if there is none of that name.
+        package func pad(_ name: String) -> Pad? {
+            gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }
+        }
+
+        /// The number of frames that a sink rendered, and the number that it dropped because they were
+        /// late; `nil` if the element is not a sink.
+        package var sinkStatistics: (rendered: Int, dropped: Int)? {
+            guard hasProperty("stats"), mb_is_a(pointer, gst_base_sink_get_type()) != 0,
+                let stats = mb_get_structure(pointer, "stats")
+            else { return nil }
+            defer { gst_structure_free(stats) }
+            var rendered: guint64 = 0
+            var dropped: guint64 = 0
+            gst_structure_get_uint64(stats, "rendered", &rendered)
+            gst_structure_get_uint64(stats, "dropped", &dropped)
+            return (Int(clamping: rendered), Int(clamping: dropped))
+        }
+
+        static func path(of object: UnsafeMutableRawPointer) -> String {
+            String(adopting: mb_object_path(object)) ?? ""
+        }
+
+        /// Returns the elements of an iterator, in no particular order, and frees the iterator.
+        static func all(of iterator: UnsafeMutablePointer<GstIterator>?) -> [Element] {
+            iteratedObjects(iterator) {
+                Element(retaining: $0.assumingMemoryBound(to: GstElement.self))
+            }
         }
     }
 }
+
+/// `GStreamer.Element` inside this package.
+package typealias Element = GStreamer.Element
 
 extension PipelineError {
     /// A function that parses an error or a warning: `gst_message_parse_error` for example.

@@ -27,49 +27,44 @@ public enum GStreamer {
     public static let teardownDeadline = Duration.seconds(10).asDefaultDeadline
 
     /// Waits until every released pipeline has been freed, then deinitialises GStreamer, so that
-    /// its `leaks` tracer can report. Nothing of this module may be used afterwards.
-    ///
-    /// If you call it at all, call it as the last action of the process. Thread: any but a
-    /// streaming thread.
-    public static func shutDown(deadline: Duration = teardownDeadline) {
-        waitForTeardown(deadline: deadline)
-        for release in shutDownActions.withLock({ $0 }) { release() }
+    /// its `leaks` tracer can report. Nothing of this module may be used afterwards. Thread: any but
+    /// a streaming thread.
+    package static func deinitialize() {
+        waitForTeardown()
+        for release in finalActions.withLock({ $0 }) { release() }
         gst_deinit()
     }
 
     /// Calls `release` before GStreamer is deinitialised: for objects that are kept as long as the
     /// process lives.
-    package static func onShutDown(_ release: @escaping @Sendable () -> Void) {
-        shutDownActions.withLock { $0.append(release) }
+    package static func onDeinitialize(_ release: @escaping @Sendable () -> Void) {
+        finalActions.withLock { $0.append(release) }
     }
 
-    private static let shutDownActions = Mutex<[@Sendable () -> Void]>([])
+    private static let finalActions = Mutex<[@Sendable () -> Void]>([])
 
-    /// Waits until every released pipeline is at NULL and freed. Blocks; never call it on a
-    /// streaming thread.
-    ///
-    /// A pipeline that is still held is waited for as well, but for 0.25 s only: a thread that
-    /// resumes a task may hold it for a moment longer than the task does.
-    ///
-    /// - Returns: False if a released pipeline is not freed within `deadline`.
+    /// Like ``shutDown(within:)``, but blocks; never call it on a streaming thread.
     @discardableResult
-    public static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
+    package static func waitForTeardown(deadline: Duration = teardownDeadline) -> Bool {
         _ = living.wait(timeout: .now() + min(deadline, holdLimit).dispatchInterval)
         return underway.wait(timeout: .now() + deadline.dispatchInterval) == .success
     }
 
-    /// Like ``waitForTeardown(deadline:)``, but suspends instead of blocking a thread.
+    /// Waits until every released pipeline is at NULL and freed. A program awaits this before it exits:
     ///
     /// ```swift
-    /// await GStreamer.teardown()  // the last line of a program
+    /// await GStreamer.shutDown()  // the last line of a program
     /// ```
+    ///
+    /// A pipeline that is still held is waited for as well, but for 0.25 s only: a thread that
+    /// resumes a task may hold it for a moment longer than the task does.
     ///
     /// A process that exits while a pipeline is being freed may crash: its libraries are shut down
     /// while threads still use them. This happens with the OpenGL libraries.
     ///
     /// - Returns: False if a released pipeline is not freed within `deadline`.
     @discardableResult
-    public static func teardown(within deadline: Duration = teardownDeadline) async -> Bool {
+    public static func shutDown(within deadline: Duration = teardownDeadline) async -> Bool {
         _ = await isEmpty(living, within: min(deadline, holdLimit))
         return await isEmpty(underway, within: deadline)
     }

@@ -3,80 +3,85 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A pipeline made from a gst-launch string.
-///
-/// Thread: every member may be called on any thread except a streaming thread. State changes run
-/// one after the other on the pipeline's own queue (the *control* zone), each with a deadline. When
-/// the last reference is released, the pipeline is set to NULL on that queue.
-public final class Pipeline: Sendable {
-    /// Sendable: GstPipeline is thread-safe, and the pointer never changes.
-    struct Handle: @unchecked Sendable {
-        let pointer: UnsafeMutablePointer<GstPipeline>
-    }
-    let handle: Handle
-    package let control: ControlQueue
-    let bus: Bus
-    /// Which elements may still get pads.
-    package let latePads = LatePads()
-    let queries = QueryGate()
-    /// Set when the C object may be gone. Set and read only on the control queue.
-    let ended = Ended()
-    final class Ended: Sendable { let flag = Atomic<Bool>(false) }
-    /// The string as it was parsed.
-    public let text: String
-
-    var pointer: UnsafeMutablePointer<GstPipeline> { handle.pointer }
-    var element: UnsafeMutablePointer<GstElement> {
-        pointer.cast()
-    }
-    var bin: UnsafeMutablePointer<GstBin> {
-        pointer.cast()
-    }
-
-    /// Parses a gst-launch string. Everything that gst-launch only warns about is an error here,
-    /// and a pipeline is never created in part.
+extension GStreamer {
+    /// A pipeline made from a gst-launch string.
     ///
-    /// - Throws: ``PipelineError`` that says what is wrong and, for a missing element, names the
-    ///   Debian package that contains it.
-    package init(parsing text: String) throws(PipelineError) {
-        let handle = Handle(pointer: try Self.parse(text))
-        let control = ControlQueue(label: "mediabridge.control")
-        self.handle = handle
-        self.control = control
-        self.text = text
-        let ended = ended
-        let latePads = latePads
-        self.bus = Bus(onStreamsSelected: { latePads.completed($0) }) {
-            control.post {
-                // An element may report a new latency while the pipeline is being torn down.
-                guard !ended.flag.load(ordering: .relaxed) else { return }
-                gst_bin_recalculate_latency(handle.pointer.cast())
-            }
+    /// Thread: every member may be called on any thread except a streaming thread. State changes run
+    /// one after the other on the pipeline's own queue (the *control* zone), each with a deadline. When
+    /// the last reference is released, the pipeline is set to NULL on that queue.
+    public final class Pipeline: Sendable {
+        /// Sendable: GstPipeline is thread-safe, and the pointer never changes.
+        struct Handle: @unchecked Sendable {
+            let pointer: UnsafeMutablePointer<GstPipeline>
         }
-        GStreamer.countAsLiving(handle.pointer)
-        bus.attach(to: handle.pointer)
-        let elements = elements
-        let choice = LateLinkChoice.install(on: elements)
-        for element in elements { LateLinks.watch(element, latePads, choice) }
-        watchIndexes()
-        dumpGraphs()
-        if let refusal = Framebuffer.refusal(of: self) { throw refusal }
-    }
+        let handle: Handle
+        package let control: ControlQueue
+        let bus: Bus
+        /// Which elements may still get pads.
+        package let latePads = LatePads()
+        let queries = QueryGate()
+        /// Set when the C object may be gone. Set and read only on the control queue.
+        let ended = Ended()
+        final class Ended: Sendable { let flag = Atomic<Bool>(false) }
+        /// The string as it was parsed.
+        public let text: String
 
-    deinit {
-        let handle = self.handle
-        let ended = self.ended
-        let end = change(to: .null)
-        control.post {
-            _ = end()
-            let bus = gst_pipeline_get_bus(handle.pointer)
-            gst_bus_set_sync_handler(bus, nil, nil, nil)
-            gst_object_unref(bus)
-            gst_object_unref(handle.pointer)
-            ended.flag.store(true, ordering: .relaxed)
+        var pointer: UnsafeMutablePointer<GstPipeline> { handle.pointer }
+        var element: UnsafeMutablePointer<GstElement> {
+            pointer.cast()
+        }
+        var bin: UnsafeMutablePointer<GstBin> {
+            pointer.cast()
+        }
+
+        /// Parses a gst-launch string. Everything that gst-launch only warns about is an error here,
+        /// and a pipeline is never created in part.
+        ///
+        /// - Throws: ``PipelineError`` that says what is wrong and, for a missing element, names the
+        ///   Debian package that contains it.
+        package init(parsing text: String) throws(PipelineError) {
+            let handle = Handle(pointer: try Self.parse(text))
+            let control = ControlQueue(label: "mediabridge.control")
+            self.handle = handle
+            self.control = control
+            self.text = text
+            let ended = ended
+            let latePads = latePads
+            self.bus = Bus(onStreamsSelected: { latePads.completed($0) }) {
+                control.post {
+                    // An element may report a new latency while the pipeline is being torn down.
+                    guard !ended.flag.load(ordering: .relaxed) else { return }
+                    gst_bin_recalculate_latency(handle.pointer.cast())
+                }
+            }
+            GStreamer.countAsLiving(handle.pointer)
+            bus.attach(to: handle.pointer)
+            let elements = elements
+            let choice = LateLinkChoice.install(on: elements)
+            for element in elements { LateLinks.watch(element, latePads, choice) }
+            watchIndexes()
+            dumpGraphs()
+            if let refusal = Framebuffer.refusal(of: self) { throw refusal }
+        }
+
+        deinit {
+            let handle = self.handle
+            let ended = self.ended
+            let end = change(to: .null)
+            control.post {
+                _ = end()
+                let bus = gst_pipeline_get_bus(handle.pointer)
+                gst_bus_set_sync_handler(bus, nil, nil, nil)
+                gst_object_unref(bus)
+                gst_object_unref(handle.pointer)
+                ended.flag.store(true, ordering: .relaxed)
+            }
         }
     }
 }
+
+/// `GStreamer.Pipeline` inside this package.
+package typealias Pipeline = GStreamer.Pipeline
 
 extension Pipeline {
     /// The bus's messages from now on. Each access creates an independent stream that gets every
@@ -132,12 +137,12 @@ extension Framebuffer {
 
 extension Pipeline {
     /// Returns the element of that name, at any depth; `nil` if there is none.
-    public func element(named name: String) -> Element? {
+    public func element(named name: String) -> GStreamer.Element? {
         gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
     }
 
     /// All elements, at any depth, in no particular order.
-    public var elements: [Element] { Element.all(of: gst_bin_iterate_recurse(bin)) }
+    public var elements: [GStreamer.Element] { Element.all(of: gst_bin_iterate_recurse(bin)) }
 
     /// The sinks of the pipeline itself; an `autovideosink`, not the sink in it.
     var outerSinks: [Element] { Element.all(of: gst_bin_iterate_sinks(bin)) }

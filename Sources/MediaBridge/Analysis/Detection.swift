@@ -15,6 +15,13 @@ public struct DetectedEvent: Equatable, Sendable {
     public var score: Double
 }
 
+extension DetectedEvent: CustomStringConvertible {
+    /// `motion in video from 0:00:01.200000000 to 0:00:05.200000000`
+    public var description: String {
+        "\(detector) in \(stream) from \(began)" + (ended.map { " to \($0)" } ?? "")
+    }
+}
+
 /// What a detector of a bridge has looked at and found.
 public struct DetectorReport: Sendable {
     /// Accounts for the pictures or blocks of audio that the detector was to see. ``DropCause/evicted``

@@ -107,9 +107,12 @@ public final class Bridge: Sendable {
     /// ``BridgeReport/End/interrupt``. Any thread.
     public func stop() { run.stop() }
 
-    /// Calls `listener` with every problem as soon as it occurs, whether it ends the run or not.
-    /// Runs on any thread, so it must return at once. Must be called before ``run()``.
-    public func onEvent(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
+    /// The problems and findings from now on, as soon as they occur. The sequence ends after ``run()``.
+    public var events: EventSequence<BridgeEvent> { run.hub.subscribe() }
+
+    /// Calls `listener` with every event, on the thread that reports it, so it must return at once. Must be called
+    /// before ``run()``.
+    package func onEvent(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
         run.listen(listener)
     }
 
@@ -193,6 +196,7 @@ public final class Bridge: Sendable {
         var report = statistics
         report.failures = run.failures
         report.ended = run.failures.isEmpty ? run.ending : .error
+        run.hub.finish()
         return report
     }
 }

@@ -27,7 +27,7 @@ struct BridgeRecording: Sendable {
     init(
         _ recording: BridgePlan.Recording, streams names: [String], detectors: [StreamDetector]
     ) throws(PipelineError) {
-        var configuration = recording.configuration
+        var configuration = recording.configuration.completed(for: recording.path)
         if var events = recording.events {
             let names = Set(detectors.map(\.name))
             if events.detectors.isEmpty { events.detectors = names }
@@ -40,10 +40,6 @@ struct BridgeRecording: Sendable {
                     advice: "add it to BridgePlan.detectors")
             }
             configuration.events = events
-        }
-        if RecordingContainer.isOfSound(path: recording.path), configuration.video?.requested == nil
-        {
-            configuration.video = nil
         }
         let all = RecordedStream.taken(from: names)
         if !names.contains(RecordedStream.video.name), names.count > all.count {
@@ -121,7 +117,7 @@ struct BridgeRecording: Sendable {
             if let caps = try? Caps("video/x-raw") {
                 recorder.fail(PipelineError.notRaw(caps, stream))
             }
-            return .badFormat
+            return .dropped(.badFormat)
         }
 
         func receive(_ sample: MediaSample) -> FrameDisposition {

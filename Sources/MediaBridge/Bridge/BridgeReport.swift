@@ -176,8 +176,7 @@ extension RecorderReport: CustomStringConvertible {
     /// One line for each file and each stream, and one for the end.
     public var description: String {
         var lines = files.map(\.description)
-        if let video { lines.append("video: \(video)") }
-        if let audio { lines.append("audio: \(audio)") }
+        lines += tracks.map { "\($0.stream): \($0)" }
         lines.append(ended.map { "ended by \($0.rawValue)" } ?? "recording")
         if let failure { lines.append("failed: \(failure)") }
         return lines.joined(separator: "\n")

@@ -16,11 +16,11 @@ final class BridgeRun: Sendable {
         var causes: [BridgePart: PipelineError] = [:]
         var started: ClockTime?
         var stopped: ClockTime?
-        var listeners: [@Sendable (BridgeEvent) -> Void] = []
 
         var hasFailed: Bool { !failures.isEmpty }
     }
     private let state = Mutex(State())
+    let hub = EventHub<BridgeEvent>()
     private let ended = Latch()
     private let plan: BridgePlan
 
@@ -68,16 +68,11 @@ final class BridgeRun: Sendable {
     /// Adds a listener, and gives it the failures so far: an element may fail when its caps are asked
     /// for, before the run.
     func listen(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
-        let earlier = state.withLock { state in
-            state.listeners.append(listener)
-            return state.failures
-        }
-        for failure in earlier { listener(.failed(failure)) }
+        hub.onEvent(listener)
+        for failure in failures { listener(.failed(failure)) }
     }
 
-    func notify(_ event: BridgeEvent) {
-        for listener in state.withLock({ $0.listeners }) { listener(event) }
-    }
+    func notify(_ event: BridgeEvent) { hub.post(event) }
 
     /// Notes a failure that does not end the run by itself.
     func note(_ error: PipelineError, of part: BridgePart? = nil) {

@@ -253,14 +253,14 @@ final class BridgeStream: MediaReceiver {
                     message: "program code cannot read the samples of the stream \"\(name)\": "
                         + "\(sample.caps)",
                     advice: "add ! audioconvert ! audio/x-raw,format=S16LE to the capture"))
-            return .badFormat
+            return .dropped(.badFormat)
         }
         guard let frame = processors.process(frame, onFailure: { fail($0) }) else {
             return .dropped(.processor)
         }
         do { return give(try MediaSample(frame)) } catch {
             fail(error)
-            return .badFormat
+            return .dropped(.badFormat)
         }
     }
 

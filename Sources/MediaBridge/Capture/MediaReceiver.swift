@@ -49,7 +49,7 @@ enum StreamEnd: Sendable {
 }
 
 extension MediaReceiver {
-    func receive(_ frame: consuming AudioFrame) -> FrameDisposition { .wrongBufferType }
+    func receive(_ frame: consuming AudioFrame) -> FrameDisposition { .dropped(.wrongBufferType) }
     func receive(_ tags: Tags) {}
     func streamWasInterrupted() {}
     var takesBytes: Bool { false }

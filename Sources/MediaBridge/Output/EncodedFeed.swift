@@ -53,7 +53,7 @@ package final class EncodedFeed: Sendable {
         let caps = wrapped.caps
         var own: Buffer? = wrapped.buffer.retained().withOwnHeader()
         return state.withLock { state in
-            guard !isFull else { return state.lose(.queueFull) }
+            guard !isFull else { return state.lose(.dropped(.queueFull)) }
             guard state.chain.admits(references) else {
                 return state.lose(.dropped(.needsKeyFrame))
             }

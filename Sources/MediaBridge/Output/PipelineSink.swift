@@ -80,7 +80,7 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
     }
 
     /// The pipeline, for its graph, its elements and its messages.
-    public final var pipeline: Pipeline { output.pipeline }
+    public final var pipeline: GStreamer.Pipeline { output.pipeline }
 
     /// Starts the output. Optional: writing a frame starts it if needed.
     ///

@@ -65,7 +65,7 @@ final class ChainAudioDecoder: AudioDecoder {
                 let output = try state.chain.processAll(buffer, caps: sample.caps, after: gap)
                 let frames = output.compactMap { frame($0, unit, &state) }
                 if let last = frames.last, let begin = last.runningTime {
-                    state.next = begin + last.format.duration(samples: last.sampleCount)
+                    state.next = begin + last.format.duration(sampleCount: last.sampleCount)
                 }
                 return frames
             } catch {

@@ -27,10 +27,10 @@ package enum FilterName {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         switch (parts.first.map(String.init) ?? "", parts.count > 1 ? String(parts[1]) : nil) {
         case ("grayscale", nil): return GrayscaleFilter()
-        case ("mirror", nil): return FlipFilter(.mirror)
-        case ("rotate", "90"?): return FlipFilter(.rotate90)
-        case ("rotate", "180"?): return FlipFilter(.rotate180)
-        case ("rotate", "270"?): return FlipFilter(.rotate270)
+        case ("mirror", nil): return FlipFilter()
+        case ("rotate", "90"?): return FlipFilter(rotation: .rotation90)
+        case ("rotate", "180"?): return FlipFilter(rotation: .rotation180)
+        case ("rotate", "270"?): return FlipFilter(rotation: .rotation270)
         default:
             throw PipelineError(
                 .badValue, message: "no filter \"\(text)\"",
@@ -46,30 +46,15 @@ package enum FilterName {
 /// Rotations, and the mirror in formats whose samples are packed across pixels, are made by
 /// GStreamer's `videoflip`.
 public final class FlipFilter: VideoProcessor, Sendable {
-    /// How the picture is changed. Rotations are clockwise, in degrees.
-    public enum Method: Sendable {
-        /// Swaps left and right.
-        case mirror
-        /// Rotates by 90°.
-        case rotate90
-        /// Rotates by 180°.
-        case rotate180
-        /// Rotates by 270°.
-        case rotate270
-    }
     private let converter = FrameConverter()
     private let pool = FramePool()
     private let conversion: VideoConversion
 
-    /// Creates a filter for one rotation, or for the mirror.
-    public init(_ method: Method) {
-        switch method {
-        case .mirror: conversion = VideoConversion(isMirrored: true)
-        case .rotate90: conversion = VideoConversion(rotation: .rotation90)
-        case .rotate180: conversion = VideoConversion(rotation: .rotation180)
-        case .rotate270: conversion = VideoConversion(rotation: .rotation270)
-        }
-    }
+    /// Creates a filter that turns pictures clockwise.
+    public init(rotation: VideoRotation) { conversion = VideoConversion(rotation: rotation) }
+
+    /// Creates a filter that swaps left and right.
+    public init() { conversion = VideoConversion(isMirrored: true) }
 
     /// Returns the rotated or mirrored frame. Thread: any.
     ///

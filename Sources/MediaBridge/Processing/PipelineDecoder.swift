@@ -85,11 +85,11 @@ final class PipelineDecoder: VideoDecoder {
     // MARK: VideoDecoder
 
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard unit.codec == codec else { return .wrongBufferType }
+        guard unit.codec == codec else { return .dropped(.wrongBufferType) }
         if let refusal = state.withLock({ $0.phase.refusal }) { return .dropped(refusal) }
         let content = unit.content
         guard content != .garbage else { return .dropped(.undecodable) }
-        guard !source.isFull else { return .queueFull }
+        guard !source.isFull else { return .dropped(.queueFull) }
         guard let sample = try? unit.sample(saysSize: false) else { return .dropped(.failed) }
         let references = unit.references
         var own: Buffer? = sample.buffer.retained().withOwnHeader()
@@ -114,7 +114,7 @@ final class PipelineDecoder: VideoDecoder {
     func decodeWaiting(_ unit: EncodedVideoFrame) -> FrameDisposition {
         while true {
             let result = decode(unit)
-            guard result == .queueFull else { return result }
+            guard result == .dropped(.queueFull) else { return result }
             room.wait()
         }
     }
@@ -256,7 +256,7 @@ final class DecodedPictures: MediaReceiver {
         return disposition
     }
 
-    func receive(_ sample: MediaSample) -> FrameDisposition { .wrongBufferType }
+    func receive(_ sample: MediaSample) -> FrameDisposition { .dropped(.wrongBufferType) }
 
     func streamEnded(_ end: StreamEnd) { ended() }
 }

@@ -53,9 +53,11 @@ final class PipelineEncoder: VideoEncoder {
 
     func encode(_ frame: VideoFrame) -> FrameDisposition {
         guard let time = frame.runningTime else { return .dropped(.noTime) }
-        guard frame.size.width % 2 == 0, frame.size.height % 2 == 0 else { return .badSize }
+        guard frame.size.width % 2 == 0, frame.size.height % 2 == 0 else {
+            return .dropped(.badSize)
+        }
         guard let wrapped = try? frame.wrapped() else { return .dropped(.badFormat) }
-        guard !source.isFull else { return .queueFull }
+        guard !source.isFull else { return .dropped(.queueFull) }
         let caps = wrapped.caps
         var own: Buffer? = wrapped.buffer.withOwnHeader()
         return state.withLock { state in
@@ -137,7 +139,9 @@ final class PipelineEncoder: VideoEncoder {
 
         func close() { state.withLock { $0.isClosed = true } }
 
-        func receive(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+        func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
+            .dropped(.wrongBufferType)
+        }
 
         func receive(_ sample: MediaSample) -> FrameDisposition {
             let (base, rotation, live, isClosed) = state.withLock {

@@ -59,7 +59,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
     deinit { runs.remove(branch) }
 
     /// The pipeline, for its graph, its elements and its messages.
-    public final var pipeline: Pipeline { runs.capture.pipeline }
+    public final var pipeline: GStreamer.Pipeline { runs.capture.pipeline }
 
     /// Whether the capture is live; `nil` before its first frame.
     public final var isLive: Bool? { runs.capture.isLive }

@@ -12,7 +12,7 @@ internal import Synchronization
 ///
 /// What the string records by itself (`… ! tee name=t t. ! … ! filesink t. ! … ! appsink`) is completed
 /// whenever reading ends. The call that ends the reading waits for that, and throws an error if it fails.
-/// If no call ends it, because a loop was left, the error becomes the pipeline's ``Pipeline/failure``.
+/// If no call ends it, because a loop was left, the error becomes the pipeline's ``GStreamer/Pipeline/failure``.
 ///
 /// An encoded stream (`rtspsrc … ! rtph264depay ! h264parse`) is delivered as units, in a loop of
 /// ``units()`` and to an engine, which decodes it while pictures are needed.

@@ -109,7 +109,7 @@ final class SourceDelivery: MediaReceiver {
     // MARK: MediaReceiver
 
     func receive(_ frame: consuming VideoFrame) -> FrameDisposition {
-        guard let consumer = enter() else { return .notStarted }
+        guard let consumer = enter() else { return .dropped(.notStarted) }
         if case .video(let consumer) = consumer {
             defer { leave() }
             return consumer.consume(frame)
@@ -119,7 +119,7 @@ final class SourceDelivery: MediaReceiver {
     }
 
     func receive(_ frame: consuming AudioFrame) -> FrameDisposition {
-        guard let consumer = enter() else { return .notStarted }
+        guard let consumer = enter() else { return .dropped(.notStarted) }
         if case .audio(let consumer) = consumer {
             defer { leave() }
             return consumer.consume(frame)
@@ -129,11 +129,11 @@ final class SourceDelivery: MediaReceiver {
     }
 
     func receive(_ sample: MediaSample) -> FrameDisposition {
-        guard let consumer = enter() else { return .notStarted }
+        guard let consumer = enter() else { return .dropped(.notStarted) }
         let result = pass(sample, to: consumer)
         leave()
         switch result {
-        case .success(.wrongBufferType):
+        case .success(.dropped(.wrongBufferType)):
             if case .video = consumer { return refuse("video", "\(sample.caps)") }
             return refuse("audio", "\(sample.caps)")
         case .success(let disposition): return disposition
@@ -149,14 +149,14 @@ final class SourceDelivery: MediaReceiver {
     ) -> Result<FrameDisposition, PipelineError> {
         switch consumer {
         case .video(let consumer):
-            guard sample.caps.isEncodedPictures else { return .success(.wrongBufferType) }
+            guard sample.caps.isEncodedPictures else { return .success(.dropped(.wrongBufferType)) }
             guard !sample.isHeader else { return .success(.accepted) }
             let unit = EncodedVideoFrame(sample, rotation: translation.rotation)
             return .success(consumer.consume(unit))
         case .audio(let consumer):
             return Result { () throws(PipelineError) in
                 guard let frames = try decoding.frames(of: sample, counting: undecoded) else {
-                    return .wrongBufferType
+                    return .dropped(.wrongBufferType)
                 }
                 for frame in frames { consumer.consume(frame) }
                 return .accepted
@@ -167,7 +167,7 @@ final class SourceDelivery: MediaReceiver {
     /// Ends the run, because the consumer cannot take what came.
     private func refuse(_ kind: String, _ what: String) -> FrameDisposition {
         finish(.failure(.notRaw(kind, what)))
-        return .wrongBufferType
+        return .dropped(.wrongBufferType)
     }
 
     /// Returns the consumer of the next frame, `nil` if it is not wanted. The caller calls

@@ -72,7 +72,7 @@ final class UnitDecoding: Sendable {
     /// stopped.
     func decode(_ unit: EncodedVideoFrame) async {
         var result = decoder.decode(unit)
-        if result == .queueFull {
+        if result == .dropped(.queueFull) {
             result = await withTaskCancellationHandler {
                 await control.value { [decoder] in decoder.decodeWaiting(unit) }
             } onCancel: { [decoder] in

@@ -2,20 +2,20 @@ extension Recorder {
     /// Records a video frame. Blocks while the encoder is slow, unless the oldest frame is evicted.
     /// Thread: any.
     @discardableResult
-    public func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
-        guard let pictures else { return .notEnabled }
+    package func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+        guard let pictures else { return .dropped(.notEnabled) }
         return pictures.consume(frame) { reach($0, with: .video) }
     }
 
     /// Records an audio frame in the first audio track. Blocks while the encoder is slow, unless the oldest frame is
     /// evicted. Gaps of up to 10 s are filled with silence, overlaps are cut off. Thread: any.
     @discardableResult
-    public func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
+    package func consume(_ frame: consuming AudioFrame) -> FrameDisposition {
         consume(frame, of: .audio)
     }
 
     func consume(_ frame: consuming AudioFrame, of stream: RecordedStream) -> FrameDisposition {
-        guard let sound = sounds[stream] else { return .notEnabled }
+        guard let sound = sounds[stream] else { return .dropped(.notEnabled) }
         return sound.consume(frame) { reach($0, with: stream) }
     }
 
@@ -28,7 +28,7 @@ extension Recorder {
     /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
     /// live stream are dropped. Thread: any.
     func consume(_ unit: MediaSample, of stream: RecordedStream) -> FrameDisposition {
-        guard let track = tracks[stream] else { return .notEnabled }
+        guard let track = tracks[stream] else { return .dropped(.notEnabled) }
         return track.record(unit) { reach($0, with: stream) }
     }
 
@@ -71,7 +71,7 @@ extension Recorder {
         written disposition: FrameDisposition, _ stream: RecordedStream,
         _ frame: @autoclosure () -> String
     ) throws {
-        guard disposition == .notStarted, !wasStarted.load(ordering: .relaxed) else {
+        guard disposition == .dropped(.notStarted), !wasStarted.load(ordering: .relaxed) else {
             return try check(disposition, frame())
         }
         tracks[stream]?.countUnstarted()
@@ -107,9 +107,9 @@ extension Recorder {
     /// Files begin with a key unit: units before it are dropped as ``DropCause/early``. A codec that
     /// the container does not take ends the recording with an error.
     ///
-    /// - Returns: ``FrameDisposition/badFormat`` for a unit that is empty or larger than 8 MB.
+    /// - Returns: Dropped as ``DropCause/badFormat`` for a unit that is empty or larger than 8 MB.
     @discardableResult
-    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
         note(unit.rotation)
         return take(try? unit.sample(), of: .video)
     }
@@ -126,9 +126,9 @@ extension Recorder {
         try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
-    /// Records a unit of encoded audio unchanged. Behaves as ``consume(_:)-(EncodedVideoFrame)``.
+    /// Records a unit of encoded audio unchanged. Behaves as `consume(_:)`.
     @discardableResult
-    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
+    package func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
         take(try? unit.sample(), of: .audio)
     }
 
@@ -139,13 +139,13 @@ extension Recorder {
 
     private func take(_ sample: MediaSample?, of stream: RecordedStream) -> FrameDisposition {
         if let sample { return consume(sample, of: stream) }
-        return tracks[stream]?.refuseUnreadable() ?? .notEnabled
+        return tracks[stream]?.refuseUnreadable() ?? .dropped(.notEnabled)
     }
 
     private func write(
         _ stream: RecordedStream, _ what: String, _ make: () throws -> MediaSample
     ) async throws {
-        guard let track = tracks[stream] else { return try check(.notEnabled, what) }
+        guard let track = tracks[stream] else { return try check(.dropped(.notEnabled), what) }
         let sample: MediaSample
         do { sample = try make() } catch {
             _ = track.refuseUnreadable()
@@ -209,35 +209,44 @@ private final class RecordingInput: VideoFrameConsumer, AudioFrameConsumer {
 /// Called on an engine's control thread. The program starts and stops the recorder.
 extension Recorder: VideoSink, AudioSink {
     /// Returns the kind of buffer that the recorder takes: pixel buffers.
+    @_documentation(visibility: internal)
     public func bufferType() -> VideoBufferType { .pixelBuffer }
 
     /// Returns the codecs that the container takes unchanged; none if ``Configuration/video`` names
     /// a codec, so that pictures are encoded with it.
+    @_documentation(visibility: internal)
     public func codecs() -> Set<VideoCodec> {
         guard let encoding = configuration.video, encoding.codec == nil else { return [] }
         return Set(
             VideoCodec.table.filter { $0.copies(into: writer.container) }.map(\.codec))
     }
 
-    /// Records a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
+    /// Records a unit as `consume(_:)` does, and throws if it is not taken.
+    @_documentation(visibility: internal)
     public func render(_ unit: EncodedVideoFrame) throws {
         try check(consume(unit), "encoded \(unit.codec) frame")
     }
 
-    /// Records a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not
+    /// Records a frame as `consume(_:)` does, and throws if it is not
     /// taken. Before ``start()`` and after ``stop()`` frames are ignored.
+    @_documentation(visibility: internal)
     public func render(_ frame: VideoFrame) throws { try check(consume(frame), "\(frame)") }
 
-    /// Records an audio frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
+    /// Records an audio frame as `consume(_:)` does, and throws if it is not taken.
+    @_documentation(visibility: internal)
     public func render(_ frame: AudioFrame) throws { try check(consume(frame), "\(frame)") }
 
     /// Does nothing: the program initialises the recorder.
+    @_documentation(visibility: internal)
     public func shouldInitialize() throws -> Bool { true }
     /// Does nothing: the program starts the recorder.
+    @_documentation(visibility: internal)
     public func shouldStart() throws {}
     /// Does nothing: the program stops the recorder.
+    @_documentation(visibility: internal)
     public func shouldStop() throws {}
     /// Does nothing: the program releases the recorder.
+    @_documentation(visibility: internal)
     public func shouldDispose() throws {}
 }
 
@@ -272,10 +281,10 @@ extension MediaEngine {
     ) async throws(EngineError) -> RecordingID {
         var pictures: SinkID?
         if recorder.takes(.video) {
-            var options = RendererOptions()
+            var options = SinkOptions()
             options.mirror = .disabled
             options.depth = 16
-            pictures = try await addVideoRenderer(recorder, to: stream, options: options)
+            pictures = try await addVideoSink(recorder, to: stream, options: options)
         }
         guard recorder.takes(.audio) else { return RecordingID(pictures: pictures, sound: nil) }
         let sound: AudioStreamID =
@@ -287,7 +296,7 @@ extension MediaEngine {
             let id = try await addAudioSink(recorder, to: sound)
             return RecordingID(pictures: pictures, sound: id)
         } catch {
-            if let pictures { try? await removeVideoRenderer(pictures) }
+            if let pictures { try? await removeVideoSink(pictures) }
             throw error
         }
     }
@@ -298,6 +307,6 @@ extension MediaEngine {
     /// - Throws: ``EngineError`` if it was removed before.
     public func removeRecorder(_ id: RecordingID) async throws(EngineError) {
         if let sound = id.sound { try await removeAudioSink(sound) }
-        if let pictures = id.pictures { try await removeVideoRenderer(pictures) }
+        if let pictures = id.pictures { try await removeVideoSink(pictures) }
     }
 }

@@ -1,14 +1,13 @@
 internal import Synchronization
 
 extension Recorder {
-    /// The events from now on. Each caller gets a separate stream, which ends with
-    /// ``RecorderEvent/finished(_:)``. If a reader falls more than 256 events behind, the oldest
-    /// are dropped.
-    public var events: AsyncStream<RecorderEvent> { listeners.stream() }
+    /// The events from now on. Each caller gets a separate sequence, which ends with
+    /// ``RecorderEvent/finished(_:)``.
+    public var events: EventSequence<RecorderEvent> { hub.subscribe() }
 
     /// Calls `body` for every event, on the thread that reports it. `body` must return at once.
     package func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) {
-        listeners.onEvent(body)
+        hub.onEvent(body)
     }
 
     /// The current progress of a recording.
@@ -67,7 +66,7 @@ extension Recorder {
         switch stream.kind {
         case .audio:
             result.repeated = sounds[stream]?.inserted ?? 0
-            result.corrections = sounds[stream]?.counts ?? AudioContinuity.Counts()
+            result.corrections = sounds[stream]?.counts ?? AudioCorrectionCounts()
         case .video:
             result.repeated = pictures?.repeated ?? 0
             drops = drops + unitDrops
@@ -139,49 +138,5 @@ extension Recorder: FrameBalanceReporting {
             taken.dropped[cause] = 0
         }
         return taken
-    }
-}
-
-// MARK: - Events
-
-/// Distributes a recording's events to streams and callbacks.
-final class RecorderListeners: Sendable {
-    private struct State {
-        /// Called synchronously, on the thread that reports the event.
-        var listeners: [Int: @Sendable (RecorderEvent) -> Void] = [:]
-        var next = 0
-        var last: RecorderEvent?
-    }
-    private let state = Mutex(State())
-
-    func stream() -> AsyncStream<RecorderEvent> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
-            let id = onEvent { event in
-                continuation.yield(event)
-                if case .finished = event { continuation.finish() }
-            }
-            continuation.onTermination = { [weak self] _ in
-                _ = self?.state.withLock { $0.listeners.removeValue(forKey: id) }
-            }
-        }
-    }
-
-    @discardableResult
-    func onEvent(_ body: @escaping @Sendable (RecorderEvent) -> Void) -> Int {
-        let (id, last) = state.withLock { state in
-            state.next += 1
-            state.listeners[state.next] = body
-            return (state.next, state.last)
-        }
-        if let last { body(last) }
-        return id
-    }
-
-    func notify(_ event: RecorderEvent) {
-        let listeners = state.withLock { state in
-            if case .finished = event { state.last = event }
-            return Array(state.listeners.values)
-        }
-        for listener in listeners { listener(event) }
     }
 }

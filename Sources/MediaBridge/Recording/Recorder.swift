@@ -11,12 +11,12 @@ internal import Synchronization
 /// ```
 ///
 /// A recorder has separate pipelines: an error in it affects no other pipeline. It is a ``VideoSink``
-/// and an ``AudioSink``, so an engine can use it as a renderer; the program starts, pauses and stops
+/// and an ``AudioSink``, so an engine can use it as a video sink; the program starts, pauses and stops
 /// it at any time. Sources deliver to ``videoInput`` and ``audioInput``; the recording ends when all
 /// sources have ended.
 ///
 /// If the process is killed, an mkv loses one frame and an mp4 0.6 s at most: the encoder's output
-/// is passed to the kernel at once. ``RecordingRepair`` restores the duration and the index of such
+/// is passed to the kernel at once. ``Recordings/repair(_:to:stallTimeout:)`` restores the duration and the index of such
 /// a file.
 ///
 /// A recorder makes one recording, or several in succession (``rearm()``). Thread: any but a
@@ -36,7 +36,7 @@ public final class Recorder: Sendable {
     let course: RecordingCourse
     var writer: FileWriter { course.writer }
     let progressState: RecordingProgress
-    let listeners: RecorderListeners
+    let hub: EventHub<RecorderEvent>
     let pictures: RecordedPictures?
     let sounds: [RecordedStream: RecordedSound]
     let watch: RecordingWatch
@@ -81,12 +81,7 @@ public final class Recorder: Sendable {
         } else {
             container = try RecordingContainer(path: path)
         }
-        var configuration = configuration
-        // The default, which a file of sound does not have.
-        if RecordingContainer.isOfSound(path: path), configuration.video?.requested == nil {
-            configuration.video = nil
-            configuration.audio = configuration.audio ?? AudioEncoding()
-        }
+        let configuration = configuration.completed(for: path)
         var recipes: [RecordedStream: RecordingRecipe] = [:]
         if var video = configuration.video {
             // A segment begins with a key frame.
@@ -123,7 +118,7 @@ public final class Recorder: Sendable {
         try container.load()
         let queue = SerialQueue(label: "mediabridge.recorder")
         let progress = RecordingProgress()
-        let listeners = RecorderListeners()
+        let hub = EventHub<RecorderEvent>()
         let inbox = RecordingInbox(queue: queue, clock: clock)
         let timeline = RecordingTimeline(leader: leader, wallClock: wallClock)
         let tracks = recipes.reduce(into: [RecordedStream: RecordingTrack]()) {
@@ -142,7 +137,7 @@ public final class Recorder: Sendable {
                 whenExists: configuration.whenExists, isFragmented: configuration.isFragmented,
                 isDurable: configuration.isDurable),
             timeline: timeline, queue: queue, clock: clock, progress: progress,
-            notify: { listeners.notify($0) })
+            notify: { hub.post($0) })
         if let path = configuration.frameLog {
             writer.frameLog = try FrameLog(path, timeline: timeline) { stream in
                 var dropped = progress.update { $0.drops[stream, default: DropCounts()] }
@@ -162,9 +157,9 @@ public final class Recorder: Sendable {
         self.inbox = inbox
         self.course = course
         self.progressState = progress
-        self.listeners = listeners
+        self.hub = hub
         watch = RecordingWatch(progress: progress, inbox: inbox, clock: clock) {
-            listeners.notify(.stalled($0))
+            hub.post(.stalled($0))
         }
         // If the recording ends by itself, it is completed here, and the end is reported.
         writer.onEnding = { [weak self] in
@@ -238,13 +233,13 @@ public final class Recorder: Sendable {
     public func pause() {
         guard phase.withLock({ $0 }) == .recording else { return }
         timeline.pause()
-        listeners.notify(.paused)
+        hub.post(.paused)
     }
 
     /// Resumes the recording with the next frame, without a gap in the file's time.
     public func resume() {
         timeline.resume()
-        listeners.notify(.resumed)
+        hub.post(.resumed)
     }
 
     /// Marks the last frame that was handed over: it becomes a chapter of its file, and a ring keeps
@@ -314,7 +309,7 @@ public final class Recorder: Sendable {
     func fail(_ error: any Error) {
         let failure =
             error as? PipelineError ?? PipelineError(.streamFailed, message: "\(error)")
-        if progressState.fail(failure) { listeners.notify(.failed(failure)) }
+        if progressState.fail(failure) { hub.post(.failed(failure)) }
         ControlTask.start { [self] in await complete() }
     }
 
@@ -353,7 +348,7 @@ public final class Recorder: Sendable {
                 writer.log { $0.finish(report) }
             }
         }
-        listeners.notify(.finished(report))
+        hub.finish(with: .finished(report))
         result.open()
     }
 
@@ -390,7 +385,7 @@ public final class Recorder: Sendable {
             ? PipelineError.nothingRecorded(
                 path, offered: offered, dropped: report.tracks.first?.losses)
             : PipelineError.noVideoRecorded(path, report.video)
-        if progressState.fail(failure) { listeners.notify(.failed(failure)) }
+        if progressState.fail(failure) { hub.post(.failed(failure)) }
     }
 
     /// Gives up the units that wait for the disk for ``drainLimit`` from now on.
@@ -422,7 +417,7 @@ public final class Recorder: Sendable {
             progressState.delivered != delivered
             ? PipelineError.tooSlow(path, frames: report.video?.unwritten, drainLimit)
             : PipelineError.stuck(path, configuration.stallTimeout)
-        if progressState.fail(error) { listeners.notify(.failed(error)) }
+        if progressState.fail(error) { hub.post(.failed(error)) }
         progressState.update { $0.unfinished }.forEach { $0.abandon() }
         inbox.abandon()
         tracks.values.forEach { $0.abandon() }
@@ -573,5 +568,16 @@ extension Recorder {
 
         /// Creates a configuration with the defaults.
         public init() {}
+
+        /// Returns the configuration with the defaults of a file of this name.
+        func completed(for path: String) -> Configuration {
+            guard RecordingContainer.isOfSound(path: path), video?.requested == nil else {
+                return self
+            }
+            var configuration = self
+            configuration.video = nil
+            configuration.audio = audio ?? AudioEncoding()
+            return configuration
+        }
     }
 }

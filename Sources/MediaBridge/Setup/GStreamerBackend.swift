@@ -1,18 +1,12 @@
 internal import Glibc
 
 extension MediaEngine {
-    /// Creates an engine that captures, converts and decodes with GStreamer.
+    /// Creates an engine that captures, converts and decodes with GStreamer. It has no channel: other modules create
+    /// engines with one, for example MediaBridgeJanus.
     ///
-    /// - Parameters:
-    ///   - configuration: The engine's settings; the defaults suit a call.
-    ///   - transport: Connects this engine to others. By default all engines of the process that
-    ///     join a channel of the same name reach each other.
-    public init(
-        configuration: Configuration = Configuration(),
-        transport: LoopbackNetwork = .shared
-    ) {
-        self.init(
-            configuration: configuration, backend: GStreamerBackend(), transport: transport)
+    /// - Parameter configuration: The engine's settings; the defaults suit a preview.
+    public init(configuration: Configuration = Configuration()) {
+        self.init(configuration: configuration, backend: GStreamerBackend(), transport: nil)
     }
 
     /// Writes the next frame of a stream to a picture file, PNG or JPEG according to the path's
@@ -53,7 +47,7 @@ package struct GStreamerBackend: MediaBackend {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
     package func makeDefaultAudioSource() throws -> sending any AudioSource {
-        try PipelineAudioSource(DefaultAudio.microphone())
+        try PipelineAudioSource.microphone()
     }
 
     /// Creates a converter that uses `audioconvert` and `audioresample` on the caller's thread.
@@ -144,30 +138,42 @@ package struct DefaultCapture: Hashable, Sendable {
     }
 }
 
-/// gst-launch strings for the machine's default microphone and speakers.
-public enum DefaultAudio {
+extension PipelineAudioSource {
+    /// Creates a source for the machine's default microphone. Queries the machine's devices, which may take a second;
+    /// call it in the control zone.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
+    public static func microphone() throws(PipelineError) -> sending PipelineAudioSource {
+        try PipelineAudioSource(DefaultAudio.microphone())
+    }
+}
+
+extension PipelineAudioSink {
+    /// Creates a sink for the machine's default speakers. Queries the machine's devices, which may take a second; call
+    /// it in the control zone.
+    ///
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
+    public static func speakers() throws(PipelineError) -> sending PipelineAudioSink {
+        try DefaultAudio.require(
+            "Audio/Sink", "loudspeaker", "write to a file, or pull the audio in your program")
+        return try PipelineAudioSink("audioconvert ! audioresample ! autoaudiosink")
+    }
+}
+
+/// The machine's default microphone and speakers.
+package enum DefaultAudio {
     /// Returns a string for the microphone. Queries the machine's devices, which may take a second;
     /// call it in the control zone.
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
-    public static func microphone() throws(PipelineError) -> String {
+    package static func microphone() throws(PipelineError) -> String {
         try require("Audio/Source", "microphone", "audiotestsrc produces a tone instead")
         return "autoaudiosrc ! audioconvert ! audioresample"
     }
 
-    /// Returns a string for the speakers. Queries the machine's devices, which may take a second;
-    /// call it in the control zone.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if there is no sound card.
-    public static func speakers() throws(PipelineError) -> String {
-        try require(
-            "Audio/Sink", "loudspeaker", "write to a file or use enableExternalAudioSink instead")
-        return "audioconvert ! audioresample ! autoaudiosink"
-    }
-
     /// Throws if no such device exists: GStreamer's `auto…` elements would silently use a fake
     /// device.
-    private static func require(
+    fileprivate static func require(
         _ klass: String, _ name: String, _ instead: String
     ) throws(PipelineError) {
         guard try Device.list(klass: klass).isEmpty else { return }

@@ -282,14 +282,14 @@ final class OutgoingMedia: PeerConnectionObserver {
         if case .unit(let unit) = media {
             // The frame comes from an encoder that is being replaced.
             guard !state.withLock({ $0.refused.contains(unit.codec) }) else {
-                return .wrongBufferType
+                return .dropped(.wrongBufferType)
             }
             if Self.codecs.contains(unit.codec) { note(unit.codec) }
         }
         let (connection, refusal) = state.withLock { state -> (PeerConnection?, FrameDisposition) in
             guard !state.isClosed else { return (nil, .dropped(.closed)) }
             guard let publication = state.publications[kind], publication.number == number else {
-                return (nil, .notStarted)
+                return (nil, .dropped(.notStarted))
             }
             guard !publication.isMuted else { return (nil, .dropped(.muted)) }
             guard state.failure == nil else { return (nil, .dropped(.failed)) }

@@ -220,7 +220,7 @@ extension PeerConnection {
         switch media {
         case .unit(let unit): send(unit)
         case .audioUnit(let unit): send(unit)
-        case .picture, .samples: .notEnabled
+        case .picture, .samples: .dropped(.notEnabled)
         }
     }
 
@@ -228,7 +228,7 @@ extension PeerConnection {
         _ kind: MediaKind, _ body: (PeerSender) -> FrameDisposition
     ) -> FrameDisposition {
         let (sender, isClosed) = parts.withLock { ($0.senders[kind], $0.isClosed) }
-        return sender.map(body) ?? (isClosed ? .dropped(.closed) : .notStarted)
+        return sender.map(body) ?? (isClosed ? .dropped(.closed) : .dropped(.notStarted))
     }
 
     /// The fraction of audio packets that the peer has recently lost, from 0 to 1; zero if the peer does not use

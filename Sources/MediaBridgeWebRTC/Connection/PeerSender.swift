@@ -54,12 +54,16 @@ final class PeerSender: Sendable {
     func close() { phase.withLock { $0 = .closed } }
 
     func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        guard stream.codec == .video(unit.codec) else { return feed.lose(.wrongBufferType) }
+        guard stream.codec == .video(unit.codec) else {
+            return feed.lose(.dropped(.wrongBufferType))
+        }
         return send(unit.runningTime, unit.liveTiming, unit.references) { try unit.wrapped() }
     }
 
     func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        guard stream.codec == .audio(unit.codec) else { return feed.lose(.wrongBufferType) }
+        guard stream.codec == .audio(unit.codec) else {
+            return feed.lose(.dropped(.wrongBufferType))
+        }
         return send(unit.runningTime, unit.liveTiming, .none) { try unit.wrapped() }
     }
 
@@ -69,7 +73,7 @@ final class PeerSender: Sendable {
         wrapping wrap: () throws -> ElementChain.BufferWithCaps
     ) -> FrameDisposition {
         switch phase.withLock({ $0 }) {
-        case .new: return feed.lose(.notStarted)
+        case .new: return feed.lose(.dropped(.notStarted))
         case .closed: return feed.lose(.dropped(.closed))
         case .open: break
         }

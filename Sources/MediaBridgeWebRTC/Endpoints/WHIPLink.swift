@@ -197,7 +197,7 @@ final class WHIPPublication: ChannelPublication {
     var lossOfReceivers: Double { link?.peer?.soundLoss ?? 0 }
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
-        link?.peer?.send(media) ?? .notStarted
+        link?.peer?.send(media) ?? .dropped(.notStarted)
     }
     func setMuted(_ isMuted: Bool) {}
     func end() {}

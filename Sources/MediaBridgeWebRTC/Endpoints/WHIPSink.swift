@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let sink = try WHIPSink("https://media.example/whip", token: token)
-/// try await engine.setLocalVideoRenderer(sink)
+/// try await engine.addVideoSink(sink, to: .local())
 /// try await engine.addAudioSink(sink.audio)
 /// ```
 ///
@@ -284,7 +284,7 @@ extension WHIPSink: BridgeDestination {
         pace(unit.runningTime, unit.liveTiming)
         let disposition = publisher.consume(unit)
         // The publisher does not count this frame: a session has one codec.
-        return disposition == .wrongBufferType ? refuse(.badFormat) : .accepted
+        return disposition == .dropped(.wrongBufferType) ? refuse(.badFormat) : .accepted
     }
 
     private static var encodingAdvice: String {
@@ -301,8 +301,8 @@ extension WHIPSink: BridgeDestination {
         }
         guard audioPublisher(waits: unit.liveTiming == nil) != nil else { return withoutSession }
         pace(unit.runningTime, unit.liveTiming)
-        let disposition = state.withLock { $0.link }?.peer?.send(unit) ?? .notStarted
-        guard disposition != .notStarted else { return withoutSession }
+        let disposition = state.withLock { $0.link }?.peer?.send(unit) ?? .dropped(.notStarted)
+        guard disposition != .dropped(.notStarted) else { return withoutSession }
         if disposition.isAccepted { state.withLock { $0.sentUnits += 1 } }
         return disposition
     }

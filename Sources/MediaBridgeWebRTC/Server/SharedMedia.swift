@@ -47,11 +47,11 @@ final class SharedVideo: ChannelPublication {
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
         guard case .unit(let unit) = media, Self.codecs.contains(unit.codec) else {
-            return .badFormat
+            return .dropped(.badFormat)
         }
         let references = unit.references
         let (refusal, before) = state.withLock { state -> (FrameDisposition?, VideoCodec?) in
-            guard state.feedback != nil else { return (.notStarted, nil) }
+            guard state.feedback != nil else { return (.dropped(.notStarted), nil) }
             guard !state.isMuted else {
                 _ = state.chain.lose()
                 return (.dropped(.muted), nil)
@@ -172,10 +172,12 @@ final class SharedAudio: ChannelPublication {
     }
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
-        guard case .audioUnit(let unit) = media, unit.codec == .opus else { return .badFormat }
+        guard case .audioUnit(let unit) = media, unit.codec == .opus else {
+            return .dropped(.badFormat)
+        }
         let state = self.state.withLock { $0 }
         guard !state.isOver else {
-            return channel?.isOver == false ? .notStarted : .dropped(.closed)
+            return channel?.isOver == false ? .dropped(.notStarted) : .dropped(.closed)
         }
         guard !state.isMuted else { return .dropped(.muted) }
         for viewer in channel?.viewers ?? [] { _ = viewer.peer?.send(unit) }

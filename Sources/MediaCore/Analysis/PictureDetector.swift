@@ -3,24 +3,25 @@ internal import Glibc
 /// Detects motion, a black picture, or one that stands still, by its luma.
 public struct PictureDetector: VideoDetector, Sendable {
     /// What is detected.
-    public enum State: Sendable {
-        /// The picture differs from one that is at least 0.2 s older. The score is the share of pixels whose luma
-        /// differs by more than 24 of 255 levels, beyond a change of the light of the whole area. Present from
-        /// 1 % on; with the sensitivity 0 from 10 %, with 1 from 0.1 %.
-        case motion
-        /// The score is the share of pixels with a luma of at most 32; with the sensitivity 0 of 16, with 1 of
-        /// 48. Present from 98 % on.
-        case black
-        /// The picture has not changed for ``PictureDetector/length``. The score is the share of pixels that changed
-        /// by at most 4 levels; with the sensitivity 0 by 8, with 1 not at all. Present at 100 %.
-        case frozen
-    }
+    package enum State: Sendable { case motion, black, frozen }
+
+    /// Detects a picture that differs from one that is at least 0.2 s older. The score is the share of pixels whose luma
+    /// differs by more than 24 of 255 levels, beyond a change of the light of the whole area. Present from
+    /// 1 % on; with the sensitivity 0 from 10 %, with 1 from 0.1 %.
+    public static let motion = PictureDetector(.motion)
+    /// Detects a black picture. The score is the share of pixels with a luma of at most 32; with the sensitivity 0 of 16, with 1 of
+    /// 48. Present from 98 % on.
+    public static let black = PictureDetector(.black)
+    /// Detects a picture that has not changed for ``length``. The score is the share of pixels that changed
+    /// by at most 4 levels; with the sensitivity 0 by 8, with 1 not at all. Present at 100 %.
+    public static let frozen = PictureDetector(.frozen)
+
     public var analysis = PictureAnalysis()
     /// From 0 to 1. Default 0.5.
     public var sensitivity = 0.5
     /// The part of the picture to look at. Its edges are fractions of the width and height, from 0 to 1. Default: all.
     public var area = (left: 0.0, top: 0.0, right: 1.0, bottom: 1.0)
-    /// How long ``State/frozen`` must last. Default 2 s.
+    /// How long ``frozen`` must last. Default 2 s.
     public var length = Duration.seconds(2)
     private let state: State
     /// Pictures to compare with, oldest first.
@@ -29,8 +30,7 @@ public struct PictureDetector: VideoDetector, Sendable {
     /// Less than the time between two pictures at the default rate, because times are rounded.
     private static let distance = MediaTime(nanoseconds: 199_000_000)
 
-    /// Creates a detector of a state.
-    public init(_ state: State) { self.state = state }
+    package init(_ state: State) { self.state = state }
 
     /// Looks at one picture of luma.
     ///

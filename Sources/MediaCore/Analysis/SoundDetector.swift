@@ -2,24 +2,23 @@ internal import Glibc
 
 /// Detects sound or silence, by the effective value (RMS) of the samples, from 0 to 1: 0.1 is -20 dB.
 public struct SoundDetector: AudioDetector, Sendable {
+    /// Detects a level from -40 dB on; with the sensitivity 0 from -10 dB, with 1 from -70 dB. The score is the level.
+    public static let sound = SoundDetector(.sound)
+    /// Detects a level below -40 dB for ``length``; with the sensitivity 0 below -70 dB, with 1 below -10 dB. The score
+    /// is 1 less the level.
+    public static let silence = SoundDetector(.silence)
+
     /// What is detected.
-    public enum State: Sendable {
-        /// A level from -40 dB on; with the sensitivity 0 from -10 dB, with 1 from -70 dB. The score is the level.
-        case sound
-        /// A level below -40 dB for ``SoundDetector/length``; with the sensitivity 0 below -70 dB, with 1 below -10 dB.
-        /// The score is 1 less the level.
-        case silence
-    }
+    package enum State: Sendable { case sound, silence }
     /// From 0 to 1. Default 0.5.
     public var sensitivity = 0.5
-    /// How long ``State/silence`` must last. Default 2 s.
+    /// How long ``silence`` must last. Default 2 s.
     public var length = Duration.seconds(2)
     private let state: State
     /// When the silence began.
     private var since: MediaTime?
 
-    /// Creates a detector of a state.
-    public init(_ state: State) { self.state = state }
+    package init(_ state: State) { self.state = state }
 
     /// Measures a block of audio.
     ///

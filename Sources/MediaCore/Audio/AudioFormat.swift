@@ -80,19 +80,19 @@ public struct AudioFormat: Equatable, Sendable {
         sampleFormat.bytesPerSample * (layout == .interleaved ? channels : 1)
     }
 
-    /// Returns the number of bytes that `samples` samples of every channel take, over all planes.
-    public func byteCount(samples: Int) -> Int { samples * sampleStride * planes }
+    /// Returns the number of bytes that `sampleCount` samples of every channel take, over all planes.
+    public func byteCount(sampleCount: Int) -> Int { sampleCount * sampleStride * planes }
 
-    /// Returns how long `samples` samples of one channel last; zero if the sample rate is not
+    /// Returns how long `sampleCount` samples of one channel last; zero if the sample rate is not
     /// positive.
-    public func duration(samples: Int) -> MediaTime {
+    public func duration(sampleCount: Int) -> MediaTime {
         guard sampleRate > 0 else { return .zero }
-        return MediaTime(value: Int64(samples), timescale: Int32(clamping: sampleRate))
+        return MediaTime(value: Int64(sampleCount), timescale: Int32(clamping: sampleRate))
     }
 
     /// Returns the number of samples of one channel in `time`, rounded to the nearest; negative for
     /// a negative time.
-    public func samples(in time: MediaTime) -> Int {
+    public func sampleCount(in time: MediaTime) -> Int {
         let (seconds, rest) = time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000
         let whole = seconds.multipliedReportingOverflow(by: Int64(sampleRate))

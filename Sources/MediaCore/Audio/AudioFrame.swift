@@ -95,7 +95,7 @@ public struct AudioFrame: Sendable {
     /// The duration: the value that was set, otherwise computed from the number of samples and
     /// their rate.
     public var duration: MediaTime {
-        get { statedDuration ?? format.duration(samples: sampleCount) }
+        get { statedDuration ?? format.duration(sampleCount: sampleCount) }
         set { statedDuration = newValue }
     }
 
@@ -118,7 +118,7 @@ public struct AudioFrame: Sendable {
     private func part(_ kept: Range<Int>) -> AudioFrame {
         guard kept != samples else { return self }
         var frame = self
-        let shift = format.duration(samples: kept.lowerBound - samples.lowerBound)
+        let shift = format.duration(sampleCount: kept.lowerBound - samples.lowerBound)
         frame.runningTime = runningTime.map { $0 + shift }
         frame.samples = kept
         frame.statedDuration = nil

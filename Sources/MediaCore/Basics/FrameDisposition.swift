@@ -9,24 +9,14 @@ public enum FrameDisposition: Equatable, Sendable {
     public var isAccepted: Bool { self == .accepted }
 }
 
-// Short names for the results that code written for RTC SDKs checks for.
-extension FrameDisposition {
-    /// Dropped for ``DropCause/notStarted``.
-    public static let notStarted = dropped(.notStarted)
-    /// Dropped for ``DropCause/wrongBufferType``.
-    public static let wrongBufferType = dropped(.wrongBufferType)
-    /// Dropped for ``DropCause/badStride``.
-    public static let badStride = dropped(.badStride)
-    /// Dropped for ``DropCause/badSize``.
-    public static let badSize = dropped(.badSize)
-    /// Dropped for ``DropCause/badFormat``.
-    public static let badFormat = dropped(.badFormat)
-    /// Dropped for ``DropCause/late``.
-    public static let late = dropped(.late)
-    /// Dropped for ``DropCause/queueFull``.
-    public static let queueFull = dropped(.queueFull)
-    /// Dropped for ``DropCause/notEnabled``.
-    public static let notEnabled = dropped(.notEnabled)
+extension FrameDisposition: CustomStringConvertible {
+    /// `accepted`, or `dropped: badSize`
+    public var description: String {
+        switch self {
+        case .accepted: "accepted"
+        case .dropped(let cause): "dropped: \(cause)"
+        }
+    }
 }
 
 /// Why a frame was not delivered.

@@ -56,11 +56,13 @@ extension AudioFrameConsumer {
         _ rawData: UnsafeRawPointer, samples: Int, withTimestamp time: MediaTime,
         format: AudioFormat
     ) -> FrameDisposition {
-        guard samples > 0 else { return .badSize }
-        guard format.isValid else { return .badFormat }
-        guard samples <= Int.max / format.byteCount(samples: 1) else { return .badSize }
+        guard samples > 0 else { return .dropped(.badSize) }
+        guard format.isValid else { return .dropped(.badFormat) }
+        guard samples <= Int.max / format.byteCount(sampleCount: 1) else {
+            return .dropped(.badSize)
+        }
         let bytes = UnsafeRawBufferPointer(
-            start: rawData, count: format.byteCount(samples: samples))
+            start: rawData, count: format.byteCount(sampleCount: samples))
         guard let storage = try? MemoryAudioStorage(copying: bytes, format: format) else {
             return .dropped(.failed)
         }

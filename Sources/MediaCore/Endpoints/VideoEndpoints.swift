@@ -69,7 +69,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// Accepts an encoded unit, or returns the reason for dropping it. Units come in the order in
     /// which they are decoded.
     ///
-    /// Default: takes no units, and returns ``FrameDisposition/wrongBufferType``.
+    /// Default: takes no units, and refuses them as ``DropCause/wrongBufferType``.
     @discardableResult
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition
 
@@ -88,7 +88,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     /// and accepts it, or returns the reason for dropping it.
     ///
     /// - Parameters:
-    ///   - rawData: Must contain the whole picture, which is not checked; with ``RawPicture`` the
+    ///   - rawData: Must contain the whole picture, which is not checked; with a `RawSpan` the
     ///     size is checked.
     ///   - time: The capture time, by any clock that only advances; preferably running time.
     ///   - format: The pixel format, which determines the planes.
@@ -100,11 +100,20 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition
 
-    /// Copies a picture of known length and stride and accepts it, or returns the reason for
-    /// dropping it.
+    /// Copies a picture of known length and stride and accepts it, or returns the reason for dropping it; too few
+    /// bytes are refused with ``DropCause/badSize``.
+    ///
+    /// - Parameters:
+    ///   - rawData: The picture's bytes.
+    ///   - time: The capture time, by any clock that only advances; preferably running time.
+    ///   - format: The pixel format, which determines the planes.
+    ///   - size: Width and height in pixels.
+    ///   - strideInPixels: The stride of the first plane; `nil` for the width.
+    ///   - rotation: How far the picture must be turned clockwise to stand upright.
     @discardableResult
-    func consume(
-        _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
+    func consumeRawData(
+        _ rawData: RawSpan, withTimestamp time: MediaTime, format: VideoPixelFormat,
+        size: VideoSize, strideInPixels: Int?, rotation: VideoRotation
     ) -> FrameDisposition
 
     /// Called when the source has no more frames, as at the end of a file.
@@ -116,7 +125,9 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
 
 extension VideoFrameConsumer {
     @discardableResult
-    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { .wrongBufferType }
+    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+        .dropped(.wrongBufferType)
+    }
 
     @discardableResult
     public func consumePixelBuffer(
@@ -130,13 +141,11 @@ extension VideoFrameConsumer {
         _ rawData: UnsafeRawPointer, withTimestamp time: MediaTime, format: VideoPixelFormat,
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition {
-        // `consume(_:withTimestamp:rotation:)` refuses a size or format without planes.
+        // A size or format without planes is refused for its missing bytes.
         let count = (try? format.packedPlanes(size)).map(VideoPixelFormat.byteCount) ?? 0
-        return consume(
-            RawPicture(
-                unsafe: UnsafeRawBufferPointer(start: rawData, count: count), format: format,
-                size: size),
-            withTimestamp: time, rotation: rotation)
+        return unsafe consumeRawData(
+            UnsafeRawBufferPointer(start: rawData, count: count).bytes, withTimestamp: time,
+            format: format, size: size, rotation: rotation)
     }
 
     /// Does the same with bytes whose number is checked: too few are refused with ``DropCause/badSize``.
@@ -145,11 +154,9 @@ extension VideoFrameConsumer {
         _ rawData: RawSpan, withTimestamp time: MediaTime, format: VideoPixelFormat,
         size: VideoSize, rotation: VideoRotation
     ) -> FrameDisposition {
-        unsafe rawData.withUnsafeBytes { bytes in
-            unsafe consume(
-                RawPicture(unsafe: bytes, format: format, size: size), withTimestamp: time,
-                rotation: rotation)
-        }
+        consumeRawData(
+            rawData, withTimestamp: time, format: format, size: size, strideInPixels: nil,
+            rotation: rotation)
     }
 
     /// Does the same with bytes whose number is checked: too few are refused with ``DropCause/badSize``.
@@ -163,12 +170,13 @@ extension VideoFrameConsumer {
     }
 
     @discardableResult
-    public func consume(
-        _ picture: RawPicture, withTimestamp time: MediaTime, rotation: VideoRotation
+    public func consumeRawData(
+        _ rawData: RawSpan, withTimestamp time: MediaTime, format: VideoPixelFormat,
+        size: VideoSize, strideInPixels: Int?, rotation: VideoRotation
     ) -> FrameDisposition {
         do throws(RawPicture.Refusal) {
-            return consume(
-                VideoFrame(try picture.copied(), runningTime: time, rotation: rotation))
+            let copy = try RawPicture.copy(rawData, format, size, strideInPixels: strideInPixels)
+            return consume(VideoFrame(copy, runningTime: time, rotation: rotation))
         } catch { return .dropped(error.cause) }
     }
 
@@ -201,7 +209,7 @@ public protocol VideoSink: MediaEndpoint {
     /// Default: none.
     ///
     /// Such a sink still gets pictures if the stream consists of pictures, if processors change
-    /// them, or if the renderer's options ask for a size, for upright or for mirrored pictures. A
+    /// them, or if the video sink's options ask for a size, for upright or for mirrored pictures. A
     /// camera's units are mirrored only on request.
     func codecs() -> Set<VideoCodec>
 

@@ -1,19 +1,19 @@
 /// A raw picture in the program's memory, passed as bytes, with its stride and crop.
 ///
 /// Valid only as long as the memory is; its consumer copies the picture.
-public struct RawPicture {
+package struct RawPicture {
     /// The whole memory that contains the picture.
-    public var bytes: UnsafeRawBufferPointer
+    package var bytes: UnsafeRawBufferPointer
     /// The pixel format.
-    public var format: VideoPixelFormat
+    package var format: VideoPixelFormat
     /// The size of the picture in memory, before cropping.
-    public var size: VideoSize
+    package var size: VideoSize
     /// The stride of the first plane in pixels; `nil` for the width.
-    public var strideInPixels: Int?
+    package var strideInPixels: Int?
     /// The pixels to cut off on each side.
-    public var crop: VideoCrop
+    package var crop: VideoCrop
     /// The planes, if they differ from the usual layout.
-    var planes: [VideoPlaneLayout]?
+    package var planes: [VideoPlaneLayout]?
 
     /// Describes a picture in memory. Its consumer checks it.
     ///
@@ -23,7 +23,7 @@ public struct RawPicture {
     ///   - size: Width and height in pixels, before the crop.
     ///   - strideInPixels: The stride of the first plane in pixels; `nil` for the width.
     ///   - crop: The pixels to cut off on each side. Default: none.
-    public init(
+    package init(
         unsafe bytes: UnsafeRawBufferPointer, format: VideoPixelFormat, size: VideoSize,
         strideInPixels: Int? = nil, crop: VideoCrop = VideoCrop()
     ) {
@@ -39,14 +39,27 @@ public struct RawPicture {
         /// The cause under which the frame is counted.
         package let cause: DropCause
 
-        init(_ cause: DropCause) { self.cause = cause }
+        /// Creates a refusal for a cause.
+        package init(_ cause: DropCause) { self.cause = cause }
 
-        init(_ error: FrameError) {
+        /// Creates the refusal for an error of a frame.
+        package init(_ error: FrameError) {
             switch error.code {
             case .badLayout: cause = .badStride
             case .outOfMemory: cause = .failed
             default: cause = .badFormat
             }
+        }
+    }
+
+    /// Returns a copy of a picture in `rawData`, without padding.
+    package static func copy(
+        _ rawData: RawSpan, _ format: VideoPixelFormat, _ size: VideoSize, strideInPixels: Int?
+    ) throws(Refusal) -> MemoryFrameStorage {
+        try unsafe rawData.withUnsafeBytes { bytes throws(Refusal) in
+            try RawPicture(
+                unsafe: bytes, format: format, size: size, strideInPixels: strideInPixels
+            ).copied()
         }
     }
 
@@ -70,25 +83,25 @@ public struct RawPicture {
 }
 
 /// The number of pixels to cut off on each of the four sides of a picture.
-public struct VideoCrop: Equatable, Sendable, CustomStringConvertible {
+package struct VideoCrop: Equatable, Sendable, CustomStringConvertible {
     /// Pixels to cut off on the left.
-    public var left: Int
+    package var left: Int
     /// Rows to cut off at the top.
-    public var top: Int
+    package var top: Int
     /// Pixels to cut off on the right.
-    public var right: Int
+    package var right: Int
     /// Rows to cut off at the bottom.
-    public var bottom: Int
+    package var bottom: Int
 
     /// Creates a crop; it cuts nothing off by default.
-    public init(left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0) {
+    package init(left: Int = 0, top: Int = 0, right: Int = 0, bottom: Int = 0) {
         self.left = left
         self.top = top
         self.right = right
         self.bottom = bottom
     }
 
-    public var description: String {
+    package var description: String {
         "a crop of \(left) left, \(top) top, \(right) right, \(bottom) bottom"
     }
 

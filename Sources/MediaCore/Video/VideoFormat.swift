@@ -100,9 +100,6 @@ public enum VideoRotation: Int, Sendable, CaseIterable {
     case rotation180 = 180
     /// Three quarters of a turn clockwise.
     case rotation270 = 270
-
-    /// ``upright`` under its Agora name.
-    public static let rotationNone = VideoRotation.upright
 }
 
 // MARK: Pixel formats
@@ -203,7 +200,7 @@ extension VideoPixelFormat {
     }
 
     /// The largest stride that is accepted, in pixels.
-    static let longestStride = 4 * VideoSize.longestSide
+    package static let longestStride = 4 * VideoSize.longestSide
 
     /// Returns the number of bytes from the start of the memory to the end of the last of `planes`.
     package static func byteCount(of planes: [VideoPlaneLayout]) -> Int {

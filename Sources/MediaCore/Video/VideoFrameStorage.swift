@@ -104,7 +104,7 @@ package final class MemoryFrameStorage: VideoFrameStorage {
 
     /// Creates a copy of another storage's picture, or of the part that `crop` leaves, without
     /// padding.
-    convenience init(
+    package convenience init(
         packing storage: any VideoFrameStorage, crop: VideoCrop = VideoCrop()
     ) throws(FrameError) {
         var format = storage.format

@@ -58,7 +58,7 @@ public struct MutableVideoPlanes: ~Copyable {
     ///
     /// ```swift
     /// var row = planes[0].row(y)
-    /// for x in row.byteOffsets { row[x] = 235 }
+    /// for x in row.indices { row[x] = 235 }
     /// planes[0].row(y)[0] = 16
     /// ```
     public subscript(index: Int) -> MutableVideoPlane {
@@ -195,9 +195,11 @@ public struct VideoPlane: ~Escapable {
 
     /// Returns the bytes of row `y` that hold samples. Traps if there is no such row.
     @_lifetime(copy self)
-    public func row(_ y: Int) -> RawSpan {
-        let row = memory[layout.bytes(of: y, in: memory.count)]
-        return unsafe _overrideLifetime(UnsafeRawBufferPointer(rebasing: row).bytes, copying: self)
+    public func row(_ y: Int) -> Span<UInt8> {
+        let row = UnsafeRawBufferPointer(
+            rebasing: memory[layout.bytes(of: y, in: memory.count)])
+        return unsafe _overrideLifetime(
+            row.assumingMemoryBound(to: UInt8.self).span, copying: self)
     }
 
     /// Calls `body` with the plane's memory, for C and SIMD code. The pointer must not leave
@@ -236,10 +238,11 @@ public struct MutableVideoPlane: ~Copyable, ~Escapable {
 
     /// Returns the bytes of row `y` that hold samples. Traps if there is no such row.
     @_lifetime(copy self)
-    public func row(_ y: Int) -> MutableRawSpan {
+    public func row(_ y: Int) -> MutableSpan<UInt8> {
         let row = UnsafeMutableRawBufferPointer(
             rebasing: memory[layout.bytes(of: y, in: memory.count)])
-        return unsafe _overrideLifetime(row.mutableBytes, copying: self)
+        return unsafe _overrideLifetime(
+            row.assumingMemoryBound(to: UInt8.self).mutableSpan, copying: self)
     }
 
     /// Sets every byte of the plane, including padding.
@@ -325,32 +328,6 @@ public struct VideoPlaneLayout: Equatable, Sendable {
                         + "\(plane.pixelStride) bytes, but \(format) needs \(needed.rows) of "
                         + "\(needed.width) of \(needed.pixelStride)")
             }
-        }
-    }
-}
-
-// MARK: The bytes of a row
-
-extension RawSpan {
-    /// The byte at `x`. Traps beyond the end.
-    @inlinable
-    public subscript(x: Int) -> UInt8 {
-        precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
-        return unsafe unsafeLoad(fromUncheckedByteOffset: x, as: UInt8.self)
-    }
-}
-
-extension MutableRawSpan {
-    /// The byte at `x`. Traps beyond the end.
-    @inlinable
-    public subscript(x: Int) -> UInt8 {
-        get {
-            precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
-            return unsafe unsafeLoad(fromUncheckedByteOffset: x, as: UInt8.self)
-        }
-        set {
-            precondition(x >= 0 && x < byteCount, "byte \(x) of \(byteCount)")
-            unsafe storeBytes(of: newValue, toUncheckedByteOffset: x, as: UInt8.self)
         }
     }
 }

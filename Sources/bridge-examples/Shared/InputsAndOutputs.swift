@@ -52,11 +52,11 @@ enum Recording {
     }
 }
 
-extension RendererOptions {
+extension SinkOptions {
     /// Options for files: no frame is dropped, and a camera is not mirrored, unlike in a local
     /// view.
-    static var recording: RendererOptions {
-        var options = RendererOptions()
+    static var recording: SinkOptions {
+        var options = SinkOptions()
         options.whenFull = .wait
         options.depth = 16
         options.mirror = .disabled

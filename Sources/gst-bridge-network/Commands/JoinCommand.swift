@@ -269,7 +269,7 @@ extension Participation {
             case "": break
             case "/mute", "/unmute":
                 engine.muteLocalAudio(line == "/mute")
-                try await engine.muteLocalVideo(line == "/mute")
+                engine.muteLocalVideo(line == "/mute")
             case "/leave": end.note(.interrupt)
             default: try await engine.sendMessage(ChannelMessage(Array(line.utf8)))
             }

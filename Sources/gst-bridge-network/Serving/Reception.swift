@@ -28,8 +28,8 @@ actor Reception {
     private struct Entry {
         var recorder: Recorder?
         var recording: MediaEngine.RecordingID?
-        var renderers: [SinkID] = []
-        var sinks: [SinkID] = []
+        var videoSinks: [SinkID] = []
+        var audioSinks: [SinkID] = []
     }
     private let engine: MediaEngine
     private let outputs: [Output]
@@ -122,10 +122,10 @@ actor Reception {
             for output in outputs where output.isFor(user) {
                 let sink = try PipelineVideoSink(output.text(for: name(of: user)))
                 if let audio = sink.audio {
-                    entry.sinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
+                    entry.audioSinks.append(try await engine.addAudioSink(audio, to: .remote(user)))
                 }
-                entry.renderers.append(
-                    try await engine.addVideoRenderer(sink, to: .remote(user, .main)))
+                entry.videoSinks.append(
+                    try await engine.addVideoSink(sink, to: .remote(user, .main)))
             }
         } catch {
             outcome.hasFailed = true
@@ -136,8 +136,8 @@ actor Reception {
 
     private func finish(_ user: UserID) async {
         guard let entry = entries.removeValue(forKey: user) else { return }
-        for id in entry.renderers { try? await engine.removeVideoRenderer(id) }
-        for id in entry.sinks { try? await engine.removeAudioSink(id) }
+        for id in entry.videoSinks { try? await engine.removeVideoSink(id) }
+        for id in entry.audioSinks { try? await engine.removeAudioSink(id) }
         if let recording = entry.recording { try? await engine.removeRecorder(recording) }
         guard let recorder = entry.recorder else { return }
         do throws(PipelineError) {

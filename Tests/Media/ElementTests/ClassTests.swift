@@ -110,7 +110,7 @@ struct ClassTests {
         #expect(frames.allSatisfy { $0.width <= 64 >> halves })
         for frame in frames {
             #expect(
-                try frame.withPlanes { $0[0].row(0).unsafeLoad(fromByteOffset: 0, as: UInt8.self) }
+                try frame.withPlanes { $0[0].row(0)[0] }
                     == 77)
         }
     }

@@ -122,7 +122,7 @@ struct EndpointElementTests {
 
     private func firstPixels(_ frames: [VideoFrame]) throws -> [UInt8] {
         try frames.map {
-            try $0.withPlanes { $0[0].row(0).unsafeLoad(fromByteOffset: 0, as: UInt8.self) }
+            try $0.withPlanes { $0[0].row(0)[0] }
         }
     }
 

@@ -17,7 +17,7 @@ final class Negative: VideoProcessor, MediaElement, Sendable {
                 let plane = planes[index]
                 for y in 0..<plane.rows {
                     var row = plane.row(y)
-                    for x in row.byteOffsets { row[x] = ~row[x] &- offset }
+                    for x in row.indices { row[x] = ~row[x] &- offset }
                 }
             }
         }
@@ -122,9 +122,9 @@ struct SameFramesTests {
         let events = engine.events
         try await engine.setVideoProcessors([negative(7)], at: .capture)
         try await engine.setVideoSource(PipelineVideoSource(picture.source))
-        var options = RendererOptions()
+        var options = SinkOptions()
         (options.whenFull, options.mirror) = (.wait, .disabled)
-        try await engine.setLocalVideoRenderer(sink, options: options)
+        try await engine.addVideoSink(sink, to: .local(), options: options)
         try await engine.startPreview()
         for await event in events { if case .sourceEnded(.video) = event { break } }
         await engine.shutDown()

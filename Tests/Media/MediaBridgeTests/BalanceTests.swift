@@ -19,20 +19,20 @@ struct BalanceTests {
         let sink = try PipelineVideoSink("identity sleep-time=100000 ! fakesink sync=false")
         try await engine.setVideoSource(
             PipelineVideoSource("videotestsrc is-live=true num-buffers=60 ! \(Self.tiny)"))
-        let id = try await engine.addVideoRenderer(sink, to: .local())
+        let id = try await engine.addVideoSink(sink, to: .local())
         try await engine.startPreview()
         for await event in events { if case .sourceEnded = event { break } }
         await expectBalanced(engine, isOver: false)
         try await engine.stopPreview()
-        let counts = try #require(await engine.statistics.renderers[id])
+        let counts = try #require(await engine.statistics.videoSinks[id])
         let report = sink.statistics
         expectBalanced(report.balance)
         expectBalanced(counts.balance)
-        #expect(counts.rendered == report.balance.delivered)
-        #expect(counts.dropped[.evicted] >= report.dropped[.evicted])
+        #expect(counts.balance.delivered == report.balance.delivered)
+        #expect(counts.balance.dropped[.evicted] >= report.dropped[.evicted])
         #expect(report.dropped[.evicted] > 0)
-        try await engine.removeVideoRenderer(id)
-        #expect(await engine.statistics.removed.renderers.latest[id]?.balance == counts.balance)
+        try await engine.removeVideoSink(id)
+        #expect(await engine.statistics.removed.videoSinks.latest[id]?.balance == counts.balance)
         await engine.shutDown()
         await expectBalanced(engine)
     }
@@ -102,8 +102,8 @@ struct BalanceTests {
             try await engine.stopPreview()
             _ = try? await recorder.stop()  // nothing was recorded
             expectBalanced(recorder.report)
-            let counts = try #require(await engine.statistics.renderers.values.first)
-            #expect(counts.dropped[.paused] == 60 && counts.rendered == 0)
+            let counts = try #require(await engine.statistics.videoSinks.values.first)
+            #expect(counts.balance.dropped[.paused] == 60 && counts.balance.delivered == 0)
             await engine.shutDown()
             await expectBalanced(engine)
         }

@@ -114,7 +114,7 @@ import Testing
                 var row = plane.row(y)
                 for x in 0..<32 {
                     let isMiddle = (8..<24).contains(x)
-                    row.storeBytes(of: isMiddle ? 255 : 0, toByteOffset: x, as: UInt8.self)
+                    row[x] = isMiddle ? 255 : 0
                 }
             }
         }

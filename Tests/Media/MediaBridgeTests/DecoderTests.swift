@@ -253,7 +253,7 @@ import Testing
         let receiver = Receiver { _ in door.pass() }
         let decoder = try await decoder(codec, to: receiver)
         let results = units.map { decoder.decode($0) }
-        let refused = results.count { $0 == .queueFull }
+        let refused = results.count { $0 == .dropped(.queueFull) }
         let taken = results.count { $0 == .accepted }
         #expect(refused > 0 && taken + refused == 60)
         #expect(taken >= PipelineDecoder.depth)
@@ -310,7 +310,7 @@ import Testing
     @Test func aUnitOfAnotherCodecIsRefused() async throws {
         let decoder = try await decoder(.vp8, to: Receiver())
         let unit = EncodedVideoFrame(.mjpeg, bytes: [0xff, 0xd8, 0xff, 0xe0], runningTime: .zero)
-        #expect(decoder.decode(unit) == .wrongBufferType)
+        #expect(decoder.decode(unit) == .dropped(.wrongBufferType))
         try await onControl { decoder.stop() }
     }
 

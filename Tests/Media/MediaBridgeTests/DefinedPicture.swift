@@ -55,9 +55,7 @@ extension VideoFrame {
                     let plane = planes[index]
                     return (0..<plane.rows).map { y in
                         let row = plane.row(y)
-                        return (0..<row.byteCount).map {
-                            row.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
-                        }
+                        return row.indices.map { row[$0] }
                     }
                 }
             }

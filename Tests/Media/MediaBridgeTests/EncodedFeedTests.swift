@@ -71,7 +71,7 @@ import Testing
         let taken = results.count { $0.isAccepted }
         #expect((60...64).contains(taken), "\(taken)")
         #expect(results.prefix(taken).allSatisfy { $0.isAccepted })
-        #expect(results.dropFirst(taken).allSatisfy { $0 == .queueFull })
+        #expect(results.dropFirst(taken).allSatisfy { $0 == .dropped(.queueFull) })
         expectBalanced(feed.counts)
         let sizes = try await receiver.finish()
         #expect(sizes == (0..<taken).map { 100 + $0 })

@@ -1,5 +1,6 @@
 import BridgeEngine
 import Foundation
+import MediaBridgeTesting
 import TestSupport
 import Testing
 
@@ -78,8 +79,8 @@ import Testing
                 if case .sourceLimited(.main, let limit) = event { limit } else { nil }
             }
         }
-        try await receiver.setRemoteVideoRenderer(
-            PipelineVideoSink("fakevideosink"), forUserID: "anna")
+        try await receiver.addVideoSink(
+            PipelineVideoSink("fakevideosink"), to: .remote("anna"))
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(source)
         try await sender.joinChannel("room", userID: "anna")

@@ -28,7 +28,7 @@ import Testing
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
             let element = try FrameConverter().convert(frame, to: VideoConversion(isMirrored: true))
-            let own = try #require(try FlipFilter(.mirror).process(frame))
+            let own = try #require(try FlipFilter().process(frame))
             #expect(own.format == element.format)
             #expect(try own.rows == element.rows, "\(format) \(size)")
         }
@@ -44,8 +44,8 @@ import Testing
     func theMirrorOfTheMirrorIsThePicture(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
-            let once = try #require(try FlipFilter(.mirror).process(frame))
-            let twice = try #require(try FlipFilter(.mirror).process(once))
+            let once = try #require(try FlipFilter().process(frame))
+            let twice = try #require(try FlipFilter().process(once))
             #expect(try size.width == 1 || once.rows != frame.rows, "\(format) \(size)")
             #expect(try twice.rows == frame.rows, "\(format) \(size)")
         }
@@ -88,7 +88,7 @@ import Testing
     @Test func reusedMemoryKeepsNoEarlierPixels() throws {
         let size = VideoSize(width: 33, height: 17)
         for format: VideoPixelFormat in ["I420", "NV12", "BGRA"] {
-            for filter in [GrayscaleFilter() as any VideoProcessor, FlipFilter(.mirror)] {
+            for filter in [GrayscaleFilter() as any VideoProcessor, FlipFilter()] {
                 for _ in 0..<8 {
                     var frame = try DefinedPicture.frame(format, size)
                     try frame.withMutablePlanes { planes in

@@ -82,10 +82,10 @@ import Testing
         let frames = try await frames(text)
         #expect(frames.count == 2)
         for var frame in frames {
-            try frame.withPlanes { #expect($0[0].row(26).byteCount > 0) }
+            try frame.withPlanes { #expect($0[0].row(26).count > 0) }
             try frame.withMutablePlanes { planes in
                 let plane = planes[0]
-                #expect(plane.row(26).byteCount > 0)
+                #expect(plane.row(26).count > 0)
             }
         }
     }

@@ -1,4 +1,5 @@
 import MediaBridge
+import MediaBridgeAgora
 import TestSupport
 import Testing
 

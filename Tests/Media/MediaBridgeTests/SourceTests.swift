@@ -163,7 +163,7 @@ struct SourceTests {
         #expect(kept.count == 3)
         for frame in kept {
             let first = try frame.withPlanes { planes in
-                planes[0].row(7).unsafeLoad(fromByteOffset: 31, as: UInt8.self)
+                planes[0].row(7)[31]
             }
             #expect(first > 230)
         }

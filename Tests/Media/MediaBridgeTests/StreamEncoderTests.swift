@@ -10,7 +10,9 @@ import Testing
     private final class Units: VideoFrameConsumer {
         let all = Observed<[EncodedVideoFrame]>([])
         let failure = Observed<String?>(nil)
-        func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+        func consume(_ frame: consuming VideoFrame) -> FrameDisposition {
+            .dropped(.wrongBufferType)
+        }
         func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
             all.change { $0.append(unit) }
             return .accepted
@@ -180,7 +182,7 @@ import Testing
         let encoder = try PipelineEncoder(
             VideoEncoderSettings(.h264, bitRate: 500_000), to: units)
         let odd = try #require(try await Self.frames(1, 161, 120).first)
-        #expect(encoder.encode(odd) == .badSize)
+        #expect(encoder.encode(odd) == .dropped(.badSize))
         var frame = try #require(try await Self.frames(1).first)
         frame.runningTime = nil
         #expect(encoder.encode(frame) == .dropped(.noTime))

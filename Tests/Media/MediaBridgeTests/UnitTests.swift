@@ -222,8 +222,8 @@ import Testing
             var untimed = good[0]
             untimed.runningTime = nil
             #expect(recorder.consume(good[1]) == .dropped(.early))
-            #expect(recorder.consume(empty) == .badFormat)
-            #expect(recorder.consume(huge) == .badFormat)
+            #expect(recorder.consume(empty) == .dropped(.badFormat))
+            #expect(recorder.consume(huge) == .dropped(.badFormat))
             #expect(recorder.consume(untimed) == .dropped(.noTime))
             for unit in good { #expect(recorder.consume(unit) == .accepted) }
             // Another codec begins with a key unit, too.

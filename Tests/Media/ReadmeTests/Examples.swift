@@ -1,5 +1,7 @@
 import Foundation
 import MediaBridge
+import MediaBridgeAgora
+import MediaBridgeTesting
 import Synchronization
 import Testing
 
@@ -47,7 +49,7 @@ enum Example {
                 let luma = planes[0]
                 let middle = luma.rows / 2
                 var row = luma.row(middle)  // a white line
-                for x in row.byteOffsets { row[x] = 235 }
+                for x in row.indices { row[x] = 235 }
             }
             try await sink.write(frame)
         }
@@ -77,8 +79,8 @@ enum Example {
         let events = engine.events
         try await engine.setVideoSource(
             PipelineVideoSource("videotestsrc num-buffers=90 ! video/x-raw,width=640,height=360"))
-        try await engine.setLocalVideoRenderer(
-            PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"))
+        try await engine.addVideoSink(
+            PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"), to: .local())
         try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
         try await engine.startPreview()
         for await event in events { if case .sourceEnded = event { break } }
@@ -94,7 +96,7 @@ enum Example {
         let camera =
             "videotestsrc is-live=true num-buffers=60 ! x264enc tune=zerolatency ! h264parse"
         try await anna.setVideoSource(PipelineVideoSource(camera))
-        try await ben.setRemoteVideoRenderer(PipelineVideoSink("fakevideosink"), forUserID: "anna")
+        try await ben.addVideoSink(PipelineVideoSink("fakevideosink"), to: .remote("anna"))
         try await ben.joinChannel("room", userID: "ben", role: .audience)
         let events = anna.events
         try await anna.joinChannel("room", userID: "anna")
@@ -146,13 +148,13 @@ enum Example {
         let engine = MediaEngine()
         let events = engine.events
         try await engine.setVideoSource(Sunrise())
-        try await engine.setLocalVideoRenderer(LightMeter())
+        try await engine.addVideoSink(LightMeter(), to: .local())
         try await engine.startPreview()
         for await event in events { if case .sourceEnded = event { break } }
         await engine.shutDown()  // renders the queued frames
         // end
         let statistics = await engine.statistics
-        return statistics.renderers.values.reduce(statistics.removed.renderers.balance) {
+        return statistics.videoSinks.values.reduce(statistics.removed.videoSinks.balance) {
             $0 + $1.balance
         }
     }
@@ -210,7 +212,7 @@ enum Example {
 
     static func pushMode(_ engine: MediaEngine, _ bytes: [UInt8]) async throws {
         // ComingFromAgora
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         try await engine.startPreview()
 
         let frame = ExternalVideoFrame()
@@ -277,11 +279,11 @@ enum Example {
                 }
             }
         }
-        try await engine.setLocalVideoRenderer(BlackAndWhiteRenderer())
+        try await engine.addVideoSink(BlackAndWhiteRenderer(), to: .local())
         // end
     }
 }
 
 /// The number of rows drawn.
 let drawnRows = Mutex(0)
-private func draw(_ row: RawSpan) { drawnRows.withLock { $0 += 1 } }
+private func draw(_ row: Span<UInt8>) { drawnRows.withLock { $0 += 1 } }

@@ -28,7 +28,7 @@ enum Tutorial {
                 let luma = planes[0]
                 for y in 0..<luma.rows / 2 {
                     var row = luma.row(y)
-                    for x in row.byteOffsets { row[x] = 16 }
+                    for x in row.indices { row[x] = 16 }
                 }
             }
             return frame
@@ -45,7 +45,7 @@ enum Tutorial {
                     let luma = planes[0]
                     for y in luma.rows - 16..<luma.rows {
                         var row = luma.row(y)
-                        for x in row.byteOffsets.prefix(length) { row[x] = 235 }
+                        for x in row.indices.prefix(length) { row[x] = 235 }
                     }
                 }
                 return frame
@@ -119,7 +119,7 @@ enum Tutorial {
                         let time = MediaTime(value: number, timescale: 30)
                         let answer = consumer.consumePixelBuffer(
                             picture, withTimestamp: time, rotation: .upright)
-                        if answer == .notStarted { return }
+                        if answer == .dropped(.notStarted) { return }
                         number += 1
                     }
                 }
@@ -145,13 +145,13 @@ enum Tutorial {
         let engine = MediaEngine()
         let events = engine.events
         try await engine.setVideoSource(Lamp())
-        try await engine.setLocalVideoRenderer(Counter())
+        let counter = try await engine.addVideoSink(Counter(), to: .local())
         for _ in 0..<2 {  // a source may be started again
             try await engine.startPreview()
             for await event in events { if case .firstLocalFrame = event { break } }
             try await engine.stopPreview()
         }
-        let seen = await engine.localVideoRenderer?.perform { ($0 as? Counter)?.pictures ?? 0 }
+        let seen = await engine.videoSink(counter)?.perform { ($0 as? Counter)?.pictures ?? 0 }
         print("\(seen ?? 0) frames")
         for call in engine.trace { print(call) }
         await engine.shutDown()

@@ -40,7 +40,7 @@ struct CallProbe {
                     as: words[1], watching: words[2], at: words[3], turn: words[4])
             default: throw ProbeFailure("no such probe: \(words)")
             }
-            GStreamer.shutDown()
+            GStreamer.deinitialize()
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(1)

@@ -1,4 +1,5 @@
 import Foundation
+import MediaBridgeAgora
 import MediaBridgeJanus
 import TestSupport
 
@@ -30,12 +31,12 @@ enum ChangingTracks {
         let bob = MediaEngine(transport: try JanusTransport(server: server))
         let events = bob.events
         let pushed = [
-            try await alice.createCustomVideoTrack(useTexture: false),
-            try await alice.createCustomVideoTrack(useTexture: false),
+            try await alice.createCustomVideoTrack(.bytes),
+            try await alice.createCustomVideoTrack(.bytes),
         ]
         for track in [.main] + pushed {
-            try await bob.setRemoteVideoRenderer(
-                Reader(track, sights), forUserID: "alice", track: track)
+            try await bob.addVideoSink(
+                Reader(track, sights), to: .remote("alice", track))
         }
         try await alice.setVideoSource(camera(220))
         try await bob.joinChannel("hall", userID: "bob", role: .audience)

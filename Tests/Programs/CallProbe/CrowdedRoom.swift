@@ -54,9 +54,9 @@ struct CrowdedRoom {
                     + "height=120 framerate=10/1 ! identity sync=true"))
         for other in 0...users where other != user {
             let name = other == users ? "guest" : "user\(other)"
-            try await engine.setRemoteVideoRenderer(
+            try await engine.addVideoSink(
                 Reader(Pair(user: user, other: other), isGuest: other == users, seen),
-                forUserID: UserID(name))
+                to: .remote(UserID(name)))
         }
         try await engine.joinChannel("hall", userID: UserID("user\(user)"))
         return engine

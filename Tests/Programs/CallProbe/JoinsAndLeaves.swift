@@ -48,7 +48,7 @@ struct JoinsAndLeaves {
         try await engine.setVideoSource(source)
         if let audio { try await engine.setAudioSource(audio) }
         guard let count else { return engine }
-        try await engine.setRemoteVideoRenderer(PictureCounter(count), forUserID: "host")
+        try await engine.addVideoSink(PictureCounter(count), to: .remote("host"))
         return engine
     }
 

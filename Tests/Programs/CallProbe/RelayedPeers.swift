@@ -37,11 +37,11 @@ enum RelayedPeers {
         var configuration = WHIPSink.Configuration()
         configuration.connection = connection(turn)
         try await engine.setVideoSource(try source())
-        try await engine.setLocalVideoRenderer(
-            try WHIPSink(url, token: "tok", configuration: configuration))
+        try await engine.addVideoSink(
+            try WHIPSink(url, token: "tok", configuration: configuration), to: .local())
         try await engine.startPreview()
         let error = await events.first { event in
-            if case .sinkFailed(.renderer, let error) = event { error } else { nil }
+            if case .sinkFailed(.video, let error) = event { error } else { nil }
         }
         await engine.shutDown()
         throw ProbeFailure("\(error.map { "\($0)" } ?? "over")")
@@ -60,7 +60,7 @@ enum RelayedPeers {
         let audio = source.audio
         try await engine.setVideoSource(source)
         if let audio { try await engine.setAudioSource(audio) }
-        try await engine.setRemoteVideoRenderer(PictureCounter(count), forUserID: UserID(other))
+        try await engine.addVideoSink(PictureCounter(count), to: .remote(UserID(other)))
         try await engine.joinChannel("hall", userID: UserID(user))
         let watching = Task {
             await count.wait { $0 >= enough }

@@ -13,7 +13,7 @@ enum RestartedPlayer {
         let engine = MediaEngine(configuration: configuration)
         let (count, events) = (Observed(0), engine.events)
         try await engine.setVideoSource(PipelineVideoSource(whep: url, token: "tok"))
-        try await engine.setLocalVideoRenderer(PictureCounter(count))
+        try await engine.addVideoSink(PictureCounter(count), to: .local())
         try await engine.startPreview()
         await count.wait { $0 >= 10 }
         writeLine("shows pictures")

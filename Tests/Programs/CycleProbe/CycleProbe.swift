@@ -34,7 +34,7 @@ struct CycleProbe {
             if cycle % 5 == 0 { try await EncodedCycle(directory: words[2]).run(cycle / 5) }
         }
         GStreamer.waitForTeardown()
-        GStreamer.shutDown()
+        GStreamer.deinitialize()
         print("\(cycles) cycles")
     }
 
@@ -58,7 +58,7 @@ struct CycleProbe {
                 "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
                     + "appsrc name=audio ! opusenc ! m.", "fakesink",
             ])
-        plan.processors = [GrayscaleFilter(), FlipFilter(.mirror)]
+        plan.processors = [GrayscaleFilter(), FlipFilter()]
         try await Bridge(plan).run().get()
     }
 

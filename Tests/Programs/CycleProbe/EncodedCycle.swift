@@ -1,5 +1,7 @@
 import BridgeEngine
 import MediaBridge
+import MediaBridgeAgora
+import MediaBridgeTesting
 import TestSupport
 
 /// Encoded frames all the way: an encoding camera, copied, sent and decoded; a call that the engines
@@ -46,15 +48,16 @@ struct EncodedCycle {
         let recorder = try Recorder("\(directory)/encoded.mkv", configuration: configuration)
         try recorder.start()
         try await host.addRecorder(recorder)
-        try await guest.setRemoteVideoRenderer(Viewer(), forUserID: "host")
+        try await guest.addVideoSink(Viewer(), to: .remote("host"))
         try await guest.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         try await guest.joinChannel("cycle", userID: "guest", role: .audience)
         let events = guest.events
         try await host.joinChannel("cycle", userID: "host")
         for index in 0..<6 {
-            host.pushExternalAudioFrame(
-                [Int16](repeating: 100, count: 480),
-                timestamp: MediaTime(value: Int64(index), timescale: 100))
+            let frame = try AudioFrame(
+                copying: [Int16](repeating: 100, count: 480), sampleRate: 48000, channels: 1,
+                runningTime: MediaTime(value: Int64(index), timescale: 100))
+            host.pushExternalAudioFrame(frame)
         }
         for await event in events { if case .firstRemoteFrame = event { break } }
         _ = guest.pullPlaybackAudioFrame(length: 960)

@@ -1,4 +1,6 @@
 import MediaBridge
+import MediaBridgeAgora
+import MediaBridgeTesting
 
 /// The life of two engines in one channel: preview, call, hot swap, push mode, converted renderers, a
 /// decoder, a snapshot, and an end in one of several states.
@@ -38,11 +40,11 @@ struct EngineCycle {
         let source = try PipelineVideoSource(Self.live)
         watch(source.pipeline)
         try await host.setVideoSource(source)
-        var upright = RendererOptions()
+        var upright = SinkOptions()
         upright.isUpright = true
-        try await host.setLocalVideoRenderer(Viewer(), options: upright)
+        try await host.addVideoSink(Viewer(), to: .local(), options: upright)
         try await add("fakesink", to: host)
-        try await guest.setRemoteVideoRenderer(Viewer(), forUserID: "host")
+        try await guest.addVideoSink(Viewer(), to: .remote("host"))
         try await host.startPreview()
         try await guest.joinChannel("cycle", userID: "guest", role: .audience)
         try await host.joinChannel("cycle", userID: "host")
@@ -66,17 +68,17 @@ struct EngineCycle {
     private func add(_ text: String, to engine: MediaEngine) async throws {
         let sink = try PipelineVideoSink(text)
         watch(sink.pipeline)
-        try await engine.addVideoRenderer(sink, to: .local())
+        try await engine.addVideoSink(sink, to: .local())
     }
 
     /// Frames, followed by invalid data for a decoder.
     private func push(to engine: MediaEngine) async throws {
-        try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+        try await engine.setExternalVideoSource(.pixelBuffers)
         let frame = ExternalVideoFrame()
         frame.format = .pixelBuffer
         frame.textureBuf = try PixelBuffer(.i420, size: VideoSize(width: 160, height: 120))
         engine.pushExternalVideoFrame(frame)
-        let track = try await engine.createCustomVideoTrack(encodedFrame: true)
+        let track = try await engine.createCustomVideoTrack(.encoded)
         engine.pushExternalEncodedVideoFrame(
             EncodedVideoFrame(.mjpeg, bytes: [0xff, 0xd8, 0, 0], runningTime: nil), track: track)
         try await engine.destroyCustomVideoTrack(track)

@@ -19,7 +19,7 @@ struct MixProbe {
         let engine = MediaEngine(
             configuration: configuration, backend: GStreamerBackend(), transport: room)
         try await engine.enableAudio()
-        try await engine.setPlaybackAudioSink(listener)
+        try await engine.addAudioSink(listener, to: .playback)
         try await engine.joinChannel("bench", userID: "listener", role: .audience)
         let speakers = (0..<users).map { UserID("user\($0)") }
         for user in speakers {

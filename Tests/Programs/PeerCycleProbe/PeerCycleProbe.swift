@@ -22,7 +22,7 @@ struct PeerCycleProbe {
             }
             await report("late")
             soak_wait_for_handshakes()
-            GStreamer.shutDown()
+            GStreamer.deinitialize()
         } catch {
             FileHandle.standardError.write(Data("cycle \(cycle): \(error)\n".utf8))
             exit(1)

@@ -28,7 +28,7 @@ extension MutatedCapture {
     private func push(
         pictures: (VideoFrame) -> FrameDisposition, sound: (AudioFrame) -> FrameDisposition
     ) throws -> [FrameDisposition] {
-        var dispositions = offeredPictures.map { _ in FrameDisposition.notStarted }
+        var dispositions = offeredPictures.map { _ in FrameDisposition.dropped(.notStarted) }
         for item in offered {
             switch item {
             case .picture(let number, let picture):
@@ -63,7 +63,7 @@ extension MutatedCapture {
         } else {
             let made = try PipelineVideoSink(outputText(to: path))
             sink = made
-            try await engine.addVideoRenderer(made, to: .local())
+            try await engine.addVideoSink(made, to: .local())
         }
         try await engine.startPreview()
         if way == .engineRecord {
@@ -81,7 +81,7 @@ extension MutatedCapture {
             }
         } else {
             outcome.dispositions = try await onThread {
-                try push(pictures: { door.consume($0) }, sound: { _ in .notEnabled })
+                try push(pictures: { door.consume($0) }, sound: { _ in .dropped(.notEnabled) })
             }
         }
         try await engine.stopPreview()
@@ -108,7 +108,7 @@ extension MutatedCapture {
         func open(to new: (any VideoFrameConsumer)?) { consumer.withLock { $0 = new } }
 
         func consume(_ frame: VideoFrame) -> FrameDisposition {
-            consumer.withLock { $0 }?.consume(frame) ?? .notStarted
+            consumer.withLock { $0 }?.consume(frame) ?? .dropped(.notStarted)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import MediaBridge
+import MediaBridgeTesting
 
 /// The objects that live through the whole soak, and the short-lived ones around them.
 final class SoakHouse {
@@ -59,7 +60,8 @@ final class SoakHouse {
         let guest = MediaEngine(transport: network)
         try await guest.setVideoSource(PipelineVideoSource(Self.picture(number + 1)))
         try await guest.setAudioSource(PipelineAudioSource(Self.sound(number + 1)))
-        try await guest.setPlaybackAudioSink(PipelineAudioSink("audioconvert ! fakesink"))
+        try await guest.addAudioSink(
+            PipelineAudioSink("audioconvert ! fakesink"), to: .playback)
         try await guest.startPreview()
         try await guest.joinChannel("soak", userID: "guest")
         _ = try await guest.takeSnapshot(of: .remote("host"))

@@ -111,7 +111,7 @@ final class LossyPublication: ChannelPublication {
             ($0.link != nil, $0.isMuted, $0.isOver)
         }
         guard isImpaired else { return inner.send(media) }
-        guard !isOver else { return .notStarted }
+        guard !isOver else { return .dropped(.notStarted) }
         guard carriesFrames || media.isEncoded else { return .dropped(.badFormat) }
         guard !sender.hasLeft else { return .dropped(.closed) }
         guard !isMuted else { return .dropped(.muted) }

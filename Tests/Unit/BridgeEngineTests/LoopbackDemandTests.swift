@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import BridgeEngine
 import Dispatch
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -138,12 +139,12 @@ final class Member: Sendable {
 
     @discardableResult
     func send(_ frame: consuming VideoFrame, track: TrackID) -> FrameDisposition {
-        publications.withLock { $0[track] }?.send(frame) ?? .notStarted
+        publications.withLock { $0[track] }?.send(frame) ?? .dropped(.notStarted)
     }
 
     @discardableResult
     func send(_ unit: EncodedVideoFrame, track: TrackID) -> FrameDisposition {
-        publications.withLock { $0[track] }?.send(unit) ?? .notStarted
+        publications.withLock { $0[track] }?.send(unit) ?? .dropped(.notStarted)
     }
 
     func leave() async { await membership.leave() }

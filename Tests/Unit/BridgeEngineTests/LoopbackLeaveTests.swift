@@ -1,5 +1,6 @@
 import BridgeEngine
 import Dispatch
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeTesting
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport

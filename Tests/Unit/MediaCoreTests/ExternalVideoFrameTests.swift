@@ -1,3 +1,4 @@
+import MediaBridgeAgora
 import MediaCore
 import Testing
 

@@ -15,7 +15,7 @@ private let isSanitized =
             #expect(planes.count == 1)
             let plane = planes[0]
             #expect(plane.bytes.byteCount == 22)
-            #expect(plane.row(2).byteCount == 6)
+            #expect(plane.row(2).count == 6)
         }
     }
 
@@ -70,7 +70,7 @@ private let isSanitized =
         var frame = VideoFrame(try wrapping(16, planes: [plane]), runningTime: nil)
         try frame.withPlanes { planes in
             let plane = planes[0]
-            #expect(plane.row(0).byteCount == 8)
+            #expect(plane.row(0).count == 8)
             #expect(plane.bytes.byteCount == 8)
         }
         try frame.fill(9)
@@ -149,9 +149,9 @@ private let isSanitized =
             let plane = planes[0]
             for y in 0..<3 {
                 let row = plane.row(y)
-                #expect(row.byteCount == 4)
+                #expect(row.count == 4)
                 for x in 0..<4 {
-                    #expect(row.unsafeLoad(fromByteOffset: x, as: UInt8.self) == UInt8(10 * y + x))
+                    #expect(row[x] == UInt8(10 * y + x))
                 }
             }
         }

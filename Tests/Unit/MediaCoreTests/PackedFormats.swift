@@ -53,9 +53,7 @@ extension VideoFrameStorage {
                 all.append(
                     (0..<plane.rows).map { y in
                         let row = plane.row(y)
-                        return (0..<row.byteCount).map {
-                            row.unsafeLoad(fromByteOffset: $0, as: UInt8.self)
-                        }
+                        return row.indices.map { row[$0] }
                     })
             }
         }

@@ -27,7 +27,9 @@ struct PixelWritingTests {
         func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .accepted }
     }
 
-    @Test(arguments: [(32, FrameDisposition.accepted), (31, .badSize), (0, .badSize)])
+    @Test(arguments: [
+        (32, FrameDisposition.accepted), (31, .dropped(.badSize)), (0, .dropped(.badSize)),
+    ])
     func bytesOfAnArrayAreCounted(count: Int, disposition: FrameDisposition) {
         let bytes = [UInt8](repeating: 1, count: count)
         let size = VideoSize(width: 8, height: 4)

@@ -33,10 +33,10 @@ import Testing
 
     @Test func theLastRowThatIsThereIsGiven() throws {
         var frame = lie(rows: 9)
-        try frame.withPlanes { #expect($0[0].row(3).byteCount == 4) }
+        try frame.withPlanes { #expect($0[0].row(3).count == 4) }
         try frame.withMutablePlanes { planes in
             let plane = planes[0]
-            #expect(plane.row(3).byteCount == 4)
+            #expect(plane.row(3).count == 4)
         }
     }
 
@@ -48,7 +48,7 @@ import Testing
             var frame = lie(rows: 9)
             try frame.withMutablePlanes { planes in
                 let plane = planes[0]
-                _ = plane.row(4).byteCount
+                _ = plane.row(4).count
             }
         }
         await #expect(processExitsWith: .failure) {

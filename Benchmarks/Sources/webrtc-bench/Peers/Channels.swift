@@ -1,4 +1,5 @@
 import MediaBridge
+import MediaBridgeAgora
 import MediaBridgeJanus
 import Synchronization
 
@@ -23,7 +24,7 @@ func send(to server: String, _ what: String) async throws {
     var encoder = VideoEncoderConfiguration()
     encoder.codec = codec
     try await engine.setVideoEncoderConfiguration(encoder)
-    try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+    try await engine.setExternalVideoSource(.pixelBuffers)
     try await engine.joinChannel(room, userID: "sender")
     try await showPictures(Log()) { picture, _ in
         let frame = ExternalVideoFrame()
@@ -57,9 +58,9 @@ func receive(from server: String, isDecoded: Bool) async throws {
     let log = Log()
     let engine = MediaEngine(transport: try JanusTransport(server: server))
     if isDecoded {
-        try await engine.addVideoRenderer(Watcher(log), to: .remote("sender"))
+        try await engine.addVideoSink(Watcher(log), to: .remote("sender"))
     } else {
-        try await engine.addVideoRenderer(Taker(log), to: .remote("sender"))
+        try await engine.addVideoSink(Taker(log), to: .remote("sender"))
     }
     try await engine.joinChannel(room, userID: "receiver", role: .audience)
     await end.wait()

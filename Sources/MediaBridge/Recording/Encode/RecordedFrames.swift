@@ -201,7 +201,7 @@ final class RecordedSound: Sendable {
     }
 
     /// Counts of what was inserted and cut off.
-    var counts: AudioContinuity.Counts { state.withLock { $0.continuity.counts } }
+    var counts: AudioCorrectionCounts { state.withLock { $0.continuity.counts } }
 
     var inserted: Int { state.withLock { $0.inserted } }
 
@@ -278,7 +278,7 @@ final class RecordedSound: Sendable {
     private func jump(_ state: inout State, to time: MediaTime) -> [AudioFrame] {
         guard let format = state.continuity.format,
             let silence = try? AudioFrame(
-                silence: format, sampleCount: format.samples(in: Self.step),
+                silence: format, sampleCount: format.sampleCount(in: Self.step),
                 runningTime: time - Self.step)
         else { return [] }
         return state.continuity.feed(silence).frames

@@ -17,19 +17,15 @@ extension Recordings.File {
             public var begins: Duration
             /// Time from the stream's first unit to its last one.
             public var duration: Duration
-            /// The times in which units are missing.
-            public var gaps: [Gap]
-        }
-        /// A time without units: longer than five usual distances between two units, and than 100 ms; or a
-        /// stream's end more than a second before that of the recording.
-        ///
-        /// A receiver whose sender states another frame rate than it sends (`rtpjitterbuffer`) corrects its times
-        /// at regular distances. Such jumps are no gaps: nothing is missing in them.
-        public struct Gap: Sendable {
-            /// Time from the recording's first unit to the last unit before the gap.
-            public var at: Duration
-            /// How much longer than usual the next unit, or the recording's end, is away.
-            public var length: Duration
+            /// The times in which encoded frames are missing, from the recording's first encoded frame: each begins
+            /// with the last one before the gap, and lasts as much longer than usual as the next one, or the
+            /// recording's end, is away.
+            ///
+            /// A gap is longer than five usual distances between two encoded frames, and than 100 ms; or the stream
+            /// ends more than a second before the recording. A receiver whose sender states another frame rate than
+            /// it sends (`rtpjitterbuffer`) corrects its times at regular distances. Such jumps are no gaps: nothing
+            /// is missing in them.
+            public var gaps: [Range<Duration>]
         }
         /// The recording.
         public var file: Recordings.File
@@ -37,7 +33,7 @@ extension Recordings.File {
         public var tracks: [Track]
         /// What cannot be read, or is not as it should be; empty for a sound file.
         public var damage: [String]
-        /// What ``RecordingRepair`` would gain; `nil`: nothing.
+        /// What ``Recordings/repair(_:to:stallTimeout:)`` would gain; `nil`: nothing.
         public var gain: String?
     }
 
@@ -97,12 +93,14 @@ extension Recordings.File.Inspection.Track {
         duration = .nanoseconds((times.last ?? 0) - (times.first ?? 0))
         let jumps = steps.indices.filter { steps[$0] > max(5 * usual, 100_000_000) }
         let corrections = Self.corrections(among: jumps, of: steps, usual)
+        func gap(after time: Int64, _ length: Int64) -> Range<Duration> {
+            .nanoseconds(time - start)..<(.nanoseconds(time - start + length))
+        }
         gaps = jumps.filter { !corrections.contains($0) }.map {
-            .init(at: .nanoseconds(times[$0] - start), length: .nanoseconds(steps[$0] - usual))
+            gap(after: times[$0], steps[$0] - usual)
         }
         if let last = times.last, end - last - usual > 1_000_000_000 {
-            gaps.append(
-                .init(at: .nanoseconds(last - start), length: .nanoseconds(end - last - usual)))
+            gaps.append(gap(after: last, end - last - usual))
         }
     }
 

@@ -18,7 +18,7 @@ public struct Recordings: Sendable {
         public enum State: String, Sendable {
             /// The muxer completed it.
             case finished
-            /// Its process died, or the file was truncated. It plays; ``RecordingRepair`` restores its
+            /// Its process died, or the file was truncated. It plays; ``Recordings/repair(_:to:stallTimeout:)`` restores its
             /// index.
             case interrupted
             /// A recorder is writing it.

@@ -73,7 +73,7 @@ public struct RecorderReport: Sendable {
         /// For audio: buffers of silence that were inserted for missing audio.
         public var repeated: Int
         /// Gaps of audio that were filled and overlaps that were cut off; `nil` for video.
-        public var corrections: AudioContinuity.Counts?
+        public var corrections: AudioCorrectionCounts?
     }
 
     /// What a recorder keeps in memory for ``Recorder/saveReplay(_:last:)``.

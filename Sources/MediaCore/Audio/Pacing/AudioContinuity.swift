@@ -1,53 +1,53 @@
+/// How the stream was corrected for a frame.
+public enum AudioCorrection: Equatable, Sendable {
+    /// A gap: this many samples of silence in each channel precede the frame.
+    case inserted(sampleCount: Int)
+    /// An overlap: this many of the frame's first samples in each channel were cut off.
+    case dropped(sampleCount: Int)
+    /// A gap that is too long to be filled and remains in the stream.
+    case jumped(MediaTime)
+    /// Times that went back further than can be cut off. They are shifted from here on, so that
+    /// they continue at the stream's present position.
+    case restarted(MediaTime)
+}
+
+/// Counts the corrections so far; samples are those of each channel.
+public struct AudioCorrectionCounts: Equatable, Sendable {
+    /// Gaps that were filled with silence.
+    public var gaps = 0
+    /// Overlaps that were cut off.
+    public var overlaps = 0
+    /// Samples of silence that were inserted.
+    public var insertedSamples = 0
+    /// Samples that were cut off as overlap.
+    public var droppedSamples = 0
+    /// Gaps that were too long to fill, and times that went back too far.
+    public var jumps = 0
+
+    /// Creates counts that are all zero.
+    package init() {}
+}
+
 /// Turns frames whose times have gaps or overlaps into one continuous stream of samples.
 ///
 /// The engine and the recorder apply it to each stream: each of the frames that result begins exactly
 /// where the previous one ended. Small deviations of a time are jitter and are removed. A deviation of at
 /// least 2 ms to the same side for half a second is not jitter, and is corrected as a gap or an
 /// overlap of that size. A gap is filled with silence and an overlap is cut off; both are counted.
-/// A gap that is too long to be filled remains, and is reported as ``Correction/jumped(_:)``.
+/// A gap that is too long to be filled remains, and is reported as ``AudioCorrection/jumped(_:)``.
 ///
 /// If times advance unevenly, as those of a program that stamps each piece on arrival do, they say
 /// when the audio was handed over and not when it was captured. Then the number of samples
 /// determines the position, and times correct it only if they are off by more than 200 ms, or for
 /// two seconds by more than their usual deviation.
-public struct AudioContinuity: Sendable {
-    /// How the stream was corrected for a frame.
-    public enum Correction: Equatable, Sendable {
-        /// A gap: this many samples of silence in each channel precede the frame.
-        case inserted(samples: Int)
-        /// An overlap: this many of the frame's first samples in each channel were cut off.
-        case dropped(samples: Int)
-        /// A gap that is too long to be filled and remains in the stream.
-        case jumped(MediaTime)
-        /// Times that went back further than can be cut off. They are shifted from here on, so that
-        /// they continue at the stream's present position.
-        case restarted(MediaTime)
-    }
-
-    /// Counts the corrections so far; samples are those of each channel.
-    public struct Counts: Equatable, Sendable {
-        /// Gaps that were filled with silence.
-        public var gaps = 0
-        /// Overlaps that were cut off.
-        public var overlaps = 0
-        /// Samples of silence that were inserted.
-        public var insertedSamples = 0
-        /// Samples that were cut off as overlap.
-        public var droppedSamples = 0
-        /// Gaps that were too long to fill, and times that went back too far.
-        public var jumps = 0
-
-        /// Creates counts that are all zero.
-        package init() {}
-    }
-
+package struct AudioContinuity: Sendable {
     /// The frames to pass on, and the correction that was made.
     package struct Result: Sendable {
         /// The frames to pass on, in this order: silence for a gap, then the part of the frame that
         /// is new.
         package var frames: [AudioFrame]
         /// The correction that was made; `nil` if none was needed.
-        package var correction: Correction?
+        package var correction: AudioCorrection?
     }
 
     private struct Stream {
@@ -63,13 +63,13 @@ public struct AudioContinuity: Sendable {
         var evenness = TimeEvenness()
 
         /// The time of the next sample.
-        var end: MediaTime { start + format.duration(samples: samples) }
+        var end: MediaTime { start + format.duration(sampleCount: samples) }
     }
     private var stream: Stream?
     private let longestCorrection: MediaTime
 
     /// The corrections so far. ``reset()`` keeps them.
-    package private(set) var counts = Counts()
+    package private(set) var counts = AudioCorrectionCounts()
 
     /// Creates a value that has received no frames.
     ///
@@ -100,7 +100,7 @@ public struct AudioContinuity: Sendable {
         }
         begin(frame, at: time)
         let format = frame.format
-        stream?.evenness.note(time, lasting: format.duration(samples: frame.sampleCount))
+        stream?.evenness.note(time, lasting: format.duration(sampleCount: frame.sampleCount))
         let offset = time + (stream?.shift ?? .zero) - (stream?.end ?? time)
         let spread = stream?.evenness.spread
         let limit = spread == nil ? jitter(of: frame) : Self.unevenJitter
@@ -108,7 +108,7 @@ public struct AudioContinuity: Sendable {
         guard let correction else { return Result(frames: [placed(frame)]) }
         stream?.bias = nil
         if abs(correction) > longestCorrection { return jumped(correction, frame) }
-        let missing = format.samples(in: correction)
+        let missing = format.sampleCount(in: correction)
         if missing < 0 {
             let dropped = min(-missing, frame.sampleCount)
             counts.overlaps += 1
@@ -116,12 +116,13 @@ public struct AudioContinuity: Sendable {
             let rest = frame.dropFirst(dropped)
             return Result(
                 frames: rest.sampleCount > 0 ? [placed(rest)] : [],
-                correction: .dropped(samples: dropped))
+                correction: .dropped(sampleCount: dropped))
         }
         guard let silence = silence(missing, as: frame.liveTiming) else {
             return jumped(correction, frame)
         }
-        return Result(frames: [silence, placed(frame)], correction: .inserted(samples: missing))
+        return Result(
+            frames: [silence, placed(frame)], correction: .inserted(sampleCount: missing))
     }
 
     /// Fills the stream with silence up to `time` in place of audio that does not arrive, so that a
@@ -134,7 +135,7 @@ public struct AudioContinuity: Sendable {
         -> AudioFrame?
     {
         guard let stream else { return nil }
-        let missing = stream.format.samples(in: time - stream.end)
+        let missing = stream.format.sampleCount(in: time - stream.end)
         return missing > 0 ? silence(missing, as: liveTiming) : nil
     }
 
@@ -208,7 +209,7 @@ public struct AudioContinuity: Sendable {
     /// quarters of the frame's duration, but from 2 to 8 ms, so that a missing frame is detected and
     /// a late clock is not.
     private func jitter(of frame: AudioFrame) -> MediaTime {
-        let most = frame.format.duration(samples: frame.sampleCount / 4 * 3)
+        let most = frame.format.duration(sampleCount: frame.sampleCount / 4 * 3)
         return min(max(most, Self.notable), MediaTime(nanoseconds: 8_000_000))
     }
 

@@ -2,16 +2,16 @@
 /// order or in large pieces is played without interruption.
 ///
 /// The delay is what the latest audio of the last ten seconds needed, and never less than
-/// ``Configuration/targetDelay``. It grows at once if the queue runs empty. Otherwise it changes
-/// during silence, or by playing slightly faster or slower (``Configuration/speedChange``), which
+/// ``JitterBufferConfiguration/targetDelay``. It grows at once if the queue runs empty. Otherwise it changes
+/// during silence, or by playing slightly faster or slower (``JitterBufferConfiguration/speedChange``), which
 /// also follows a sender whose clock runs at a different rate. Audio that has been queued no longer
 /// than the target is never dropped.
-public struct JitterBuffer: Sendable {
+package struct JitterBuffer: Sendable {
     // Positions and times are counted in samples of each channel: `now` is the position of the next sample that is
     // taken, by the clock of the consumer, and only increases.
 
     /// The configuration that this buffer was created with.
-    package let configuration: Configuration
+    package let configuration: JitterBufferConfiguration
     private let timing: Timing
     private let channels: Int
     private let maximum: Int
@@ -32,7 +32,7 @@ public struct JitterBuffer: Sendable {
     /// The lengths of the first queued piece, and of the longest since.
     private var first = 0
     private var longest = 0
-    private var tally = Counts()
+    private var tally = JitterBufferCounts()
     /// How much later than its own position audio is to be played, to be in step with other media.
     private var step = 0
 
@@ -42,15 +42,16 @@ public struct JitterBuffer: Sendable {
 
     package init(
         sampleRate: Int, channels: Int, timing: Timing,
-        configuration: Configuration = Configuration()
+        configuration: JitterBufferConfiguration = JitterBufferConfiguration()
     ) {
         let format = AudioFormat(.f32le, sampleRate: max(1, sampleRate), channels: 1)
         self.configuration = configuration
         self.timing = timing
         self.channels = max(1, channels)
-        maximum = max(1, format.samples(in: MediaTime(configuration.maximumDelay)))
-        let target = min(max(0, format.samples(in: MediaTime(configuration.targetDelay))), maximum)
-        longestTolerance = format.samples(in: MediaTime(nanoseconds: 8_000_000))
+        maximum = max(1, format.sampleCount(in: MediaTime(configuration.maximumDelay)))
+        let target = min(
+            max(0, format.sampleCount(in: MediaTime(configuration.targetDelay))), maximum)
+        longestTolerance = format.sampleCount(in: MediaTime(nanoseconds: 8_000_000))
         isFree = timing == .demand
         queue = SampleQueue(channels: self.channels)
         pacing = JitterPacing(
@@ -58,7 +59,7 @@ public struct JitterBuffer: Sendable {
     }
 
     /// The outcome of all samples so far.
-    package var counts: Counts {
+    package var counts: JitterBufferCounts {
         var counts = tally
         counts.waiting = queue.waiting
         return counts
@@ -89,10 +90,10 @@ public struct JitterBuffer: Sendable {
 
     /// Sets how unevenly audio is expected to arrive, as a transport measures it (RFC 3550, section
     /// 6.4.1): the delay is then at least three times as much, and at most
-    /// ``Configuration/maximumDelay``. Takes effect with the next wait: at the beginning, after audio
+    /// ``JitterBufferConfiguration/maximumDelay``. Takes effect with the next wait: at the beginning, after audio
     /// ran out, or as the delay is changed during playback.
     ///
-    /// - Parameter jitter: The mean deviation; zero for that of ``Configuration/targetDelay``.
+    /// - Parameter jitter: The mean deviation; zero for that of ``JitterBufferConfiguration/targetDelay``.
     package mutating func expect(jitter: Int) {
         pacing.expect(jitter: min(jitter, maximum), atMost: maximum)
     }
@@ -101,7 +102,7 @@ public struct JitterBuffer: Sendable {
     /// the sender's pictures. What arrives later is delayed longer. Has no effect with
     /// ``Timing/demand``.
     ///
-    /// - Parameter lag: In samples, from 0 to half of ``Configuration/maximumDelay``.
+    /// - Parameter lag: In samples, from 0 to half of ``JitterBufferConfiguration/maximumDelay``.
     package mutating func keepStep(lag: Int) { step = min(max(0, lag), maximum / 2) }
 
     // MARK: In
@@ -283,66 +284,64 @@ public struct JitterBuffer: Sendable {
 
 // MARK: Configuration and counts
 
-extension JitterBuffer {
-    /// The delay of the audio, and how it is changed. The defaults suit a call.
-    public struct Configuration: Sendable {
-        /// The minimum delay, which compensates for uneven arrival. Default 40 ms.
-        ///
-        /// If an output plays by the clock of the audio, the delay is counted from the capture of the
-        /// audio; audio that arrives later than that is delayed as long as necessary. Otherwise it is
-        /// counted from the arrival of the earliest audio. Values below zero or above
-        /// ``maximumDelay`` are clamped.
-        public var targetDelay = Duration.milliseconds(40)
-        /// The maximum amount of queued audio. Default 1 s. If more arrives than is played, the
-        /// oldest samples are dropped down to ``targetDelay``. A piece that is longer than half of
-        /// this maximum, and the piece after it, are still queued completely.
-        public var maximumDelay = Duration.seconds(1)
-        /// The fraction by which audio is played faster or slower to change the delay, and to
-        /// follow a sender whose clock runs at a different rate. Default 0.001: follows a
-        /// difference of 1000 ppm, and changes the delay by 1 ms per second. A delay that is more
-        /// than 20 ms off changes ten times as fast, but never by more than 0.05. From 0 (never) to
-        /// 0.05.
-        public var speedChange = 0.001
-        /// Whether silence (below -60 dB of full scale) is shortened and lengthened to change the
-        /// delay, which is faster and inaudible. Default true.
-        public var adjustsSilence = true
+/// The delay of the audio, and how it is changed. The defaults suit a call.
+public struct JitterBufferConfiguration: Sendable {
+    /// The minimum delay, which compensates for uneven arrival. Default 40 ms.
+    ///
+    /// If an output plays by the clock of the audio, the delay is counted from the capture of the
+    /// audio; audio that arrives later than that is delayed as long as necessary. Otherwise it is
+    /// counted from the arrival of the earliest audio. Values below zero or above
+    /// ``maximumDelay`` are clamped.
+    public var targetDelay = Duration.milliseconds(40)
+    /// The maximum amount of queued audio. Default 1 s. If more arrives than is played, the
+    /// oldest samples are dropped down to ``targetDelay``. A piece that is longer than half of
+    /// this maximum, and the piece after it, are still queued completely.
+    public var maximumDelay = Duration.seconds(1)
+    /// The fraction by which audio is played faster or slower to change the delay, and to
+    /// follow a sender whose clock runs at a different rate. Default 0.001: follows a
+    /// difference of 1000 ppm, and changes the delay by 1 ms per second. A delay that is more
+    /// than 20 ms off changes ten times as fast, but never by more than 0.05. From 0 (never) to
+    /// 0.05.
+    public var speedChange = 0.001
+    /// Whether silence (below -60 dB of full scale) is shortened and lengthened to change the
+    /// delay, which is faster and inaudible. Default true.
+    public var adjustsSilence = true
 
-        /// Creates the default configuration.
-        public init() {}
-    }
+    /// Creates the default configuration.
+    public init() {}
+}
 
-    /// Counts the samples of each channel by outcome.
-    public struct Counts: Sendable {
-        /// Samples that were added.
-        public var received = 0
-        /// Samples that were taken for playback.
-        public var played = 0
-        /// Samples that were not played, by cause.
-        public var dropped = Dropped()
-        /// Samples that were received and are not due yet.
-        public var waiting = 0
-        /// Samples of silence that were played because a sample was due and had not arrived.
-        public var missing = 0
-        /// How often the queue ran empty during playback.
-        public var underruns = 0
-        /// Samples of silence that were inserted to increase the delay.
-        public var lengthenedSilence = 0
+/// Counts the samples of each channel by outcome.
+public struct JitterBufferCounts: Sendable {
+    /// Samples that were added.
+    public var received = 0
+    /// Samples that were taken for playback.
+    public var played = 0
+    /// Samples that were not played, by cause.
+    public var dropped = Dropped()
+    /// Samples that were received and are not due yet.
+    public var waiting = 0
+    /// Samples of silence that were played because a sample was due and had not arrived.
+    public var missing = 0
+    /// How often the queue ran empty during playback.
+    public var underruns = 0
+    /// Samples of silence that were inserted to increase the delay.
+    public var lengthenedSilence = 0
 
-        /// Creates counts that are all zero.
-        package init() {}
+    /// Creates counts that are all zero.
+    package init() {}
 
-        /// Adds the counts of two buffers.
-        package static func + (a: Counts, b: Counts) -> Counts {
-            var sum = a
-            sum.received += b.received
-            sum.played += b.played
-            sum.dropped = a.dropped + b.dropped
-            sum.waiting += b.waiting
-            sum.missing += b.missing
-            sum.underruns += b.underruns
-            sum.lengthenedSilence += b.lengthenedSilence
-            return sum
-        }
+    /// Adds the counts of two buffers.
+    package static func + (a: JitterBufferCounts, b: JitterBufferCounts) -> JitterBufferCounts {
+        var sum = a
+        sum.received += b.received
+        sum.played += b.played
+        sum.dropped = a.dropped + b.dropped
+        sum.waiting += b.waiting
+        sum.missing += b.missing
+        sum.underruns += b.underruns
+        sum.lengthenedSilence += b.lengthenedSilence
+        return sum
     }
 
     /// Counts the samples of each channel that were received and not played, by cause.
@@ -351,7 +350,7 @@ extension JitterBuffer {
         public var late = 0
         /// Had already been received.
         public var duplicate = 0
-        /// The oldest samples, dropped because more than ``Configuration/maximumDelay`` was queued.
+        /// The oldest samples, dropped because more than ``JitterBufferConfiguration/maximumDelay`` was queued.
         public var overflow = 0
         /// Samples of silence that were removed to reduce the delay.
         public var silence = 0
@@ -375,11 +374,13 @@ extension JitterBuffer {
             return sum
         }
     }
+}
 
+extension JitterBuffer {
     /// What determines when samples are taken.
     package enum Timing: Sendable {
         /// A clock to which the times of the audio refer. Audio that arrives in time is played
-        /// exactly ``Configuration/targetDelay`` after its capture, in sync with that of all other
+        /// exactly ``JitterBufferConfiguration/targetDelay`` after its capture, in sync with that of all other
         /// senders.
         case clock
         /// A device that takes the samples it plays, at its own clock's rate.

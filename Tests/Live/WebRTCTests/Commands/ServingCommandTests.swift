@@ -328,7 +328,7 @@ private final class Feed: VideoFrameConsumer {
 
     init(_ connection: PeerConnection) { self.connection = connection }
 
-    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+    func consume(_ frame: consuming VideoFrame) -> FrameDisposition { .dropped(.wrongBufferType) }
     func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { connection.send(unit) }
     func sourceDidEnd() { isOver.change { $0 = true } }
     func sourceDidFail(_ error: any Error) { isOver.change { $0 = true } }

@@ -40,11 +40,11 @@ import Testing
             let engine = MediaEngine()
             let events = engine.events
             try await engine.setVideoSource(PipelineVideoSource("videotestsrc is-live=true"))
-            try await engine.setLocalVideoRenderer(
-                WHIPSink("https://\(server)/whip?secret=1", token: "tok"))
+            try await engine.addVideoSink(
+                WHIPSink("https://\(server)/whip?secret=1", token: "tok"), to: .local())
             try await engine.startPreview()
             let error = await events.first { event in
-                if case .sinkFailed(.renderer, let error) = event { error } else { nil }
+                if case .sinkFailed(.video, let error) = event { error } else { nil }
             }
             expect(try #require(error), toName: server)
             await engine.shutDown()

@@ -157,8 +157,8 @@ private struct Spy: VideoDetector {
             "audiotestsrc volume=0.1 num-buffers=100 samplesperbuffer=960 ! audio/x-raw,rate=48000,"
                 + "channels=2\(encoder) ! appsink name=audio",
             [
-                StreamDetector("sound", sound: { SoundDetector(.sound) }),
-                StreamDetector("silence", sound: { SoundDetector(.silence) }),
+                StreamDetector("sound", sound: { SoundDetector.sound }),
+                StreamDetector("silence", sound: { SoundDetector.silence }),
             ], outputs: [])
         #expect(report.failures.isEmpty)
         #expect(report.events.map(\.detector) == ["sound"])
@@ -169,7 +169,7 @@ private struct Spy: VideoDetector {
 
     @Test func aDetectorNeedsAStreamOfItsKind() throws {
         var plan = BridgePlan(capture: Self.raw)
-        plan.detectors = [StreamDetector("sound", sound: { SoundDetector(.sound) })]
+        plan.detectors = [StreamDetector("sound", sound: { SoundDetector.sound })]
         #expect { try Bridge(plan) } throws: { ($0 as? PipelineError)?.code == .wrongEnds }
         plan.detectors = [
             StreamDetector("a", pictures: { Spy() }), StreamDetector("a", pictures: { Spy() }),

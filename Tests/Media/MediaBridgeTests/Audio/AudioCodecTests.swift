@@ -19,7 +19,7 @@ struct AudioCodecTests {
         return try stride(from: 0, to: all, by: length).map { first in
             var frame = try AudioFrame(
                 silence: format, sampleCount: min(length, all - first),
-                runningTime: begin + format.duration(samples: first))
+                runningTime: begin + format.duration(sampleCount: first))
             try frame.withMutableSamples(as: Int16.self) { span in
                 for index in span.indices {
                     let place = Double(first + index / channels) / Double(rate)
@@ -68,7 +68,7 @@ struct AudioCodecTests {
         let decoder = try backend.makeAudioDecoder(codec)
         let decoded = try came.flatMap { try decoder.decode($0) }
         let total = decoded.reduce(MediaTime.zero) {
-            $0 + $1.format.duration(samples: $1.sampleCount)
+            $0 + $1.format.duration(sampleCount: $1.sampleCount)
         }
         #expect((0.99...1.03).contains(total.seconds))
         #expect(decoder.concealedSamples == 0)
@@ -168,7 +168,7 @@ struct AudioCodecTests {
         let decoded = try units.flatMap { try decoder.decode($0) }
         #expect(decoder.concealedSamples == 4 * 960)
         for (a, b) in zip(decoded, decoded.dropFirst()) {
-            let end = try #require(a.runningTime) + a.format.duration(samples: a.sampleCount)
+            let end = try #require(a.runningTime) + a.format.duration(sampleCount: a.sampleCount)
             #expect(abs((try #require(b.runningTime) - end).nanoseconds) <= 50_000)
         }
         let heard = try samples(decoded)

@@ -44,7 +44,7 @@ struct AudioTranslationTests {
             // Silence in unsigned formats is not zero: the backend and the bridge agree on the
             // bytes.
             let count = try frame.withBytes { $0.byteCount }
-            #expect(count == frame.format.byteCount(samples: 480))
+            #expect(count == frame.format.byteCount(sampleCount: 480))
         }
     }
 

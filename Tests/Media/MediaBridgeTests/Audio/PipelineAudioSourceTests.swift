@@ -12,7 +12,7 @@ struct PipelineAudioSourceTests {
         var samples = 0
         for try await frame in source.frames() {
             #expect(frame.format == AudioFormat(sampleRate: 44100, channels: 2))
-            #expect(frame.runningTime == frame.format.duration(samples: samples))
+            #expect(frame.runningTime == frame.format.duration(sampleCount: samples))
             #expect(frame.liveTiming == nil)
             samples += frame.sampleCount
         }

@@ -1,5 +1,6 @@
 import Foundation
 import MediaBridge
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -19,7 +20,7 @@ struct SoundCallTests {
         let sink = Listener(samples: 4800) { samples in
             [441, 1764].allSatisfy { goertzel(samples, $0, rate: 48000) > 0.1 }
         }
-        try await listener.setPlaybackAudioSink(sink)
+        try await listener.addAudioSink(sink, to: .playback)
         try await listener.joinChannel("room", userID: "listener")
         var callers: [MediaEngine] = []
         for (name, tone) in [
@@ -61,8 +62,8 @@ struct SoundCallTests {
                     + "matroskamux name=mux ! filesink location=\(out)")
             try await engine.setVideoSource(film)
             try await engine.setAudioSource(film.audio)
-            try await engine.setLocalVideoRenderer(recording)
-            try await engine.setLocalAudioSink(recording.audio)
+            try await engine.addVideoSink(recording, to: .local())
+            try await engine.addAudioSink(#require(recording.audio), to: .local)
             try await engine.startPreview()
             var ends = 0
             for await event in events {
@@ -76,7 +77,7 @@ struct SoundCallTests {
             }
             try await engine.stopPreview()
             let statistics = await engine.statistics
-            #expect(statistics.localAudio?.corrections == AudioContinuity.Counts())
+            #expect(statistics.localAudio?.corrections == AudioCorrectionCounts())
             await engine.shutDown()
             await expectBalanced(engine)
             let probe = try await MediaProbe(of: out)
@@ -100,7 +101,7 @@ struct SoundCallTests {
         }
         #expect(failure?.code == .sourceNotInitialized)
         #expect((failure?.underlying as? PipelineError)?.code == .notFound)
-        let speakers = #expect(throws: PipelineError.self) { try DefaultAudio.speakers() }
+        let speakers = #expect(throws: PipelineError.self) { try PipelineAudioSink.speakers() }
         #expect(speakers?.code == .notFound)
         await engine.shutDown()
         await expectBalanced(engine)

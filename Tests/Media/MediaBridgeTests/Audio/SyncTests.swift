@@ -24,8 +24,8 @@ import Testing
             let events = engine.events
             try await engine.setVideoSource(source.pictures)
             try await engine.setAudioSource(source.sound)
-            try await engine.setLocalVideoRenderer(file)
-            try await engine.setLocalAudioSink(file.audio)
+            try await engine.addVideoSink(file, to: .local())
+            try await engine.addAudioSink(#require(file.audio), to: .local)
             try await engine.startPreview()
             await end(of: events)
             await engine.shutDown()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    private func end(of events: EngineEvents) async {
+    private func end(of events: EventSequence<EngineEvent>) async {
         var ends = 0
         for await event in events {
             switch event {

@@ -1,5 +1,6 @@
 import BridgeEngine
 import Foundation
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -22,13 +23,13 @@ import Testing
     private func call(
         _ count: Int, _ camera: String = "width=320,height=240,framerate=30/1",
         _ change: (inout VideoEncoderConfiguration) -> Void = { _ in }
-    ) async throws -> (MediaEngine, MediaEngine, Screen, EngineEvents) {
+    ) async throws -> (MediaEngine, MediaEngine, Screen, EventSequence<EngineEvent>) {
         let (sender, receiver) = (MediaEngine(transport: network), MediaEngine(transport: network))
         let screen = Screen()
         var configuration = VideoEncoderConfiguration()
         change(&configuration)
         try await sender.setVideoEncoderConfiguration(configuration)
-        try await receiver.setRemoteVideoRenderer(screen, forUserID: "anna")
+        try await receiver.addVideoSink(screen, to: .remote("anna"))
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(
             PipelineVideoSource(
@@ -51,7 +52,7 @@ import Testing
         var configuration = VideoEncoderConfiguration()
         configuration.codec = codec
         try await sender.setVideoEncoderConfiguration(configuration)
-        try await receiver.setRemoteVideoRenderer(screen, forUserID: "anna")
+        try await receiver.addVideoSink(screen, to: .remote("anna"))
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(
             PipelineVideoSource(
@@ -96,7 +97,7 @@ import Testing
         var configuration = VideoEncoderConfiguration()
         configuration.contentHint = hint
         try await sender.setVideoEncoderConfiguration(configuration)
-        try await receiver.setRemoteVideoRenderer(screen, forUserID: "anna")
+        try await receiver.addVideoSink(screen, to: .remote("anna"))
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(
             ClockedSource(
@@ -159,7 +160,7 @@ import Testing
         await screen.frames.wait { $0.count >= 5 }
         let late = MediaEngine(transport: network)
         let second = Screen()
-        try await late.setRemoteVideoRenderer(second, forUserID: "anna")
+        try await late.addVideoSink(second, to: .remote("anna"))
         try await late.joinChannel("room", userID: "late", role: .audience)
         await second.frames.wait { $0.count >= 5 }
         #expect(second.frames.value.count >= 5)

@@ -1,5 +1,7 @@
 import BridgeEngine
 import Foundation
+import MediaBridgeAgora
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -34,13 +36,15 @@ import Testing
         return engine
     }
 
-    private func push(_ range: Range<Int>, to engine: MediaEngine) {
+    private func push(_ range: Range<Int>, to engine: MediaEngine) throws {
         for block in range {
             let samples = (0..<480).map { index in
                 Int16(10000 * sin(2 * .pi * 440 * Double(block * 480 + index) / 48000))
             }
-            engine.pushExternalAudioFrame(
-                samples, timestamp: MediaTime(value: Int64(block), timescale: 100))
+            let frame = try AudioFrame(
+                copying: samples, sampleRate: 48000, channels: 1,
+                runningTime: MediaTime(value: Int64(block), timescale: 100))
+            engine.pushExternalAudioFrame(frame)
         }
     }
 
@@ -48,7 +52,7 @@ import Testing
         var offline = MediaEngine.Configuration()
         offline.pace = .asFastAsPossible
         let engine = MediaEngine(configuration: offline, transport: network)
-        if let ear { try await engine.setRemoteAudioSink(ear, forUserID: "anna") }
+        if let ear { try await engine.addAudioSink(ear, to: .remote("anna")) }
         try await engine.joinChannel("room", userID: "ben", role: .audience)
         return engine
     }
@@ -64,7 +68,7 @@ import Testing
     /// - Returns: The channel's counts before the sender left, and the receiver's counts; `nil` if
     ///   it received nothing.
     private func hangUp(
-        _ sender: MediaEngine, _ receiver: MediaEngine, _ events: EngineEvents
+        _ sender: MediaEngine, _ receiver: MediaEngine, _ events: EventSequence<EngineEvent>
     ) async -> (channel: ChannelStatistics, remote: EngineStatistics.RemoteAudio?) {
         let channel = await settled(sender)
         await sender.shutDown()
@@ -86,7 +90,7 @@ import Testing
         configuration.codec = codec
         let sender = try await sender(configuration)
         // No more than a channel queues for one receiver.
-        push(0..<90, to: sender)
+        try push(0..<90, to: sender)
         let (channel, heard) = await hangUp(sender, receiver, events)
         let remote = try #require(heard)
         // G.711 has one unit per frame, and Opus one per 20 ms. The rest in the encoder arrives at
@@ -100,7 +104,7 @@ import Testing
         let rate = codec == .mulaw ? 8000 : 48000
         #expect(remote.format?.sampleRate == rate)
         #expect(await sender.statistics.outgoingAudio.delivered == 90)
-        #expect(ear.samples == remote.samples)
+        #expect(ear.samples == remote.sampleCount)
         #expect(abs(ear.samples - rate * 9 / 10) <= rate / 1000)
         let times = ear.frames.value.compactMap(\.runningTime)
         #expect(times == times.sorted() && times.count == ear.frames.value.count)
@@ -114,7 +118,7 @@ import Testing
         offline.hasVideo = false
         let engine = MediaEngine(configuration: offline, transport: network)
         let ear = Ear()
-        try await engine.setLocalAudioSink(ear)
+        try await engine.addAudioSink(ear, to: .local)
         try await engine.setAudioSource(
             PipelineAudioSource(
                 "audiotestsrc num-buffers=100 samplesperbuffer=480 ! audio/x-raw,rate=48000,channels=1 ! "
@@ -134,17 +138,17 @@ import Testing
         let receiver = try await listener(nil)
         let events = receiver.events
         let sender = try await sender()
-        push(0..<20, to: sender)
+        try push(0..<20, to: sender)
         let first = await events.first { event -> AudioFormat? in
             if case .firstRemoteAudio("anna", let format) = event { format } else { nil }
         }
         #expect(first == AudioFormat(.s16le, sampleRate: 48000, channels: 1))
         let remote = try #require(await receiver.statistics.remoteAudio["anna"])
-        #expect(remote.received > 0 && remote.decoding.offered == 0 && remote.samples == 0)
+        #expect(remote.received > 0 && remote.decoding.offered == 0 && remote.sampleCount == 0)
         // A listener arrives.
         let ear = Ear()
-        try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
-        push(20..<40, to: sender)
+        try await receiver.addAudioSink(ear, to: .remote("anna"))
+        try push(20..<40, to: sender)
         await ear.frames.wait { !$0.isEmpty }
         await sender.shutDown()
         await receiver.shutDown()
@@ -156,11 +160,11 @@ import Testing
         let receiver = try await listener(ear)
         let (events, all) = (receiver.events, receiver.events)
         let sender = try await sender()
-        push(0..<21, to: sender)
+        try push(0..<21, to: sender)
         var configuration = AudioEncoderConfiguration()
         configuration.codec = .alaw
         try await sender.setAudioEncoderConfiguration(configuration)
-        push(21..<40, to: sender)
+        try push(21..<40, to: sender)
         _ = await hangUp(sender, receiver, events)
         let rates = ear.frames.value.map(\.format.sampleRate)
         #expect(rates == rates.sorted(by: >) && Set(rates) == [48000, 8000])
@@ -176,7 +180,7 @@ import Testing
         configuration.codec = .init(rawValue: "audio/x-speex")
         let sender = try await sender(configuration)
         let events = sender.events
-        push(0..<10, to: sender)
+        try push(0..<10, to: sender)
         let error = try #require(
             await events.first { event -> EngineError? in
                 if case .publicationChanged(.audio, .failed(let error)) = event {
@@ -190,7 +194,7 @@ import Testing
         #expect(await sender.statistics.outgoingAudio.dropped[.failed] == 10)
         // The next configuration is tried.
         try await sender.setAudioEncoderConfiguration(AudioEncoderConfiguration())
-        push(10..<20, to: sender)
+        try push(10..<20, to: sender)
         #expect(await sender.statistics.outgoingAudio.delivered == 10)
         await sender.shutDown()
     }
@@ -227,7 +231,7 @@ import Testing
         let receiver = try await listener(ear)
         let events = receiver.events
         let sender = try await sender()
-        push(0..<180, to: sender)
+        try push(0..<180, to: sender)
         let (channel, heard) = await hangUp(sender, receiver, events)
         let remote = try #require(heard)
         let audio = channel.outgoingAudio
@@ -238,7 +242,7 @@ import Testing
         #expect(
             remote.concealedSamples > 0
                 && remote.concealedSamples <= (audio.dropped[.lost] + 1) * 960)
-        #expect(remote.samples >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
+        #expect(remote.sampleCount >= remote.received * 960 - 2 * 960 + remote.concealedSamples)
     }
 
     /// On any network and with any change, the counts add up and times increase.
@@ -259,7 +263,7 @@ import Testing
         offline.pace = .asFastAsPossible
         let sender = MediaEngine(configuration: offline, transport: network)
         let receiver = MediaEngine(configuration: offline, transport: network)
-        try await receiver.setRemoteAudioSink(ear, forUserID: "anna")
+        try await receiver.addAudioSink(ear, to: .remote("anna"))
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         let events = receiver.events
         try await sender.enableExternalAudioSource(sampleRate: 48000, channels: 1)
@@ -267,7 +271,7 @@ import Testing
         var (next, said, pauses) = (0, "", 0)
         for _ in 0..<12 {
             let count = Int.random(in: 1...8, using: &random)
-            push(next..<next + count, to: sender)
+            try push(next..<next + count, to: sender)
             next += count
             switch Int.random(in: 0..<6, using: &random) {
             case 0:
@@ -320,7 +324,7 @@ import Testing
         let frames = ear.frames.value
         let times = frames.compactMap(\.runningTime)
         #expect(times.count == frames.count && times == times.sorted(), "\(said)")
-        #expect(ear.samples <= remote.samples, "\(said)")
+        #expect(ear.samples <= remote.sampleCount, "\(said)")
     }
 
     /// A sender of an arbitrary kind, whose bytes are not Opus.

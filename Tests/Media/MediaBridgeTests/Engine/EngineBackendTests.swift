@@ -1,4 +1,5 @@
 import MediaBridge
+import MediaBridgeAgora
 import Synchronization
 import TestSupport
 import Testing
@@ -24,9 +25,8 @@ import Testing
         let engine = MediaEngine()
         let screen = Screen()
         var shown = screen.frames.makeAsyncIterator()
-        try await engine.setLocalVideoRenderer(screen)
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.addVideoSink(screen, to: .local())
+        try await engine.setExternalVideoSource(.encoded)
         try await engine.startPreview()
         var last = MediaTime(nanoseconds: -1)
         for unit in units {
@@ -48,10 +48,10 @@ import Testing
         let engine = MediaEngine()
         let screen = Screen(.rgba)
         var shown = screen.frames.makeAsyncIterator()
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.isUpright = true
         options.whenFull = .wait
-        try await engine.setLocalVideoRenderer(screen, options: options)
+        try await engine.addVideoSink(screen, to: .local(), options: options)
         try await engine.setVideoSource(
             PipelineVideoSource(
                 "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=32,height=16,framerate=50/1"

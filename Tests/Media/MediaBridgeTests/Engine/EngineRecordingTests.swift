@@ -48,7 +48,7 @@ import Testing
             try await engine.setVideoSource(source)
             try await engine.setAudioSource(sound)
             let screen = Screen()
-            try await engine.setLocalVideoRenderer(screen)
+            try await engine.addVideoSink(screen, to: .local())
             try await engine.startPreview()
             await screen.wait(forFrames: 10)
 
@@ -86,7 +86,7 @@ import Testing
             let first = try PipelineVideoSource(Self.camera("ball", width: 64))
             try await engine.setVideoSource(first)
             let screen = Screen()
-            try await engine.setLocalVideoRenderer(screen)
+            try await engine.addVideoSink(screen, to: .local())
             let recorder = try Recorder(directory.file("out.mp4"))
             let recording = try await engine.addRecorder(recorder)
             try recorder.start()
@@ -112,7 +112,7 @@ import Testing
         let engine = MediaEngine()
         try await engine.setVideoSource(PipelineVideoSource(Self.camera("ball", width: 64)))
         let screen = Screen()
-        try await engine.setLocalVideoRenderer(screen)
+        try await engine.addVideoSink(screen, to: .local())
         try await withTemporaryDirectory { directory in
             let path = directory.file("full.mkv")
             try FileManager.default.createSymbolicLink(

@@ -1,6 +1,8 @@
 import BridgeEngine
 import Foundation
 import MediaBasics
+import MediaBridgeAgora
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -89,7 +91,7 @@ import Testing
             try await receiver.joinChannel("room", userID: "receiver", role: .audience)
             try await sender.addRecorder(recorders[0])
             let screens = [Screen(), Screen()]
-            for screen in screens { try await sender.addVideoRenderer(screen, to: .local()) }
+            for screen in screens { try await sender.addVideoSink(screen, to: .local()) }
             try await sender.setVideoSource(
                 PipelineVideoSource("filesrc location=\(path) ! qtdemux ! h264parse"))
             try await sender.joinChannel("room", userID: "sender")
@@ -138,7 +140,7 @@ import Testing
             try recorder.start()
             try await engine.addRecorder(recorder)
             let screen = Screen()
-            try await engine.setLocalVideoRenderer(screen)
+            try await engine.addVideoSink(screen, to: .local())
             try await engine.setVideoSource(PipelineVideoSource(capture))
             try await engine.startPreview()
             for await event in events { if case .sourceEnded = event { break } }
@@ -186,7 +188,7 @@ import Testing
                     + "x264enc key-int-max=100000 tune=zerolatency ! h264parse")
             try await engine.setVideoSource(source)
             let screen = Screen()
-            try await engine.setLocalVideoRenderer(screen)
+            try await engine.addVideoSink(screen, to: .local())
             try await engine.startPreview()
             await screen.times.wait { $0.count >= 5 }
             let path = directory.file("late.mkv")
@@ -210,17 +212,16 @@ import Testing
             let units = try await EncodedUnits.make(codec, 20)
             let backend = CountingBackend()
             let engine = MediaEngine(backend: backend, transport: LoopbackNetwork())
-            try await engine.setExternalVideoSource(
-                enabled: true, useTexture: false, encodedFrame: true)
+            try await engine.setExternalVideoSource(.encoded)
             let path = directory.file("out.mkv")
             let recorder = try Recorder(path)
             try recorder.start()
             try await engine.addRecorder(recorder)
             let screen = Screen()
-            let shown = try await engine.addVideoRenderer(screen, to: .local())
+            let shown = try await engine.addVideoSink(screen, to: .local())
             try await engine.startPreview()
             for (index, unit) in units.enumerated() {
-                if index == 10 { try await engine.removeVideoRenderer(shown) }
+                if index == 10 { try await engine.removeVideoSink(shown) }
                 #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)
                 if index < 10 { await screen.times.wait { $0.count > index } }
             }

@@ -1,5 +1,6 @@
 import Foundation
 import MediaBridge
+import MediaBridgeAgora
 import TestSupport
 import Testing
 
@@ -20,7 +21,7 @@ struct HotSwapRecordingTests {
         var configuration = PipelineVideoSink.Configuration()
         configuration.queue = QueueLimit(buffers: 30)
         configuration.whenFull = .wait
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.depth = 30
         try await engine.setLocalVideoRenderer(
             PipelineVideoSink(

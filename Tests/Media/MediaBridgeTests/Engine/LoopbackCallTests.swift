@@ -1,5 +1,7 @@
 import Foundation
 import MediaBridge
+import MediaBridgeAgora
+import MediaBridgeTesting
 import TestSupport
 import Testing
 
@@ -32,7 +34,7 @@ struct LoopbackCallTests {
                 try await engine.setVideoSource(PipelineVideoSource(decode))
                 var configuration = PipelineVideoSink.Configuration()
                 configuration.whenFull = .wait
-                var options = RendererOptions()
+                var options = SinkOptions()
                 options.depth = 20
                 try await engine.setRemoteVideoRenderer(
                     PipelineVideoSink(

@@ -1,5 +1,6 @@
 import BridgeEngine
 import Foundation
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -58,7 +59,7 @@ import Testing
             try recorder.start()
             try await sender.addRecorder(recorder)
             let screen = try Screen(shown)
-            let renderer = try await receiver.addVideoRenderer(screen, to: .remote("camera"))
+            let renderer = try await receiver.addVideoSink(screen, to: .remote("camera"))
             try await receiver.joinChannel("room", userID: "viewer", role: .audience)
             let events = sender.events
             try await sender.setVideoSource(
@@ -77,18 +78,18 @@ import Testing
             let isDecoded: @Sendable (EngineStatistics) -> Bool = { statistics in
                 let remote = statistics.remote["camera"]?[.main]
                 return remote?.received == delivered && remote?.decoding.waiting == 0
-                    && statistics.renderers[renderer]?.balance.waiting == 0
+                    && statistics.videoSinks[renderer]?.balance.waiting == 0
             }
             let statistics = await receiver.statistics(once: isDecoded)
             await receiver.shutDown()
             await sender.shutDown()
             let final = await receiver.statistics
-            let counts = final.renderers[renderer] ?? final.removed.renderers.latest[renderer]
+            let counts = final.videoSinks[renderer] ?? final.removed.videoSinks.latest[renderer]
             let report = try await recorder.stop()
 
             #expect(frames.offered == 150 && report.video?.written == 150)
             let times = screen.times.withLock { $0 }
-            #expect(counts?.rendered == times.count)
+            #expect(counts?.balance.delivered == times.count)
             // A unit is lost if one of its packets is lost; units that refer to it are not
             // forwarded.
             #expect(frames.dropped[.lost] > 0 || resends > 0)

@@ -31,16 +31,16 @@ struct StalledDisplayTests {
             try await engine.setVideoSource(
                 PipelineVideoSource("filesrc location=\(film) ! matroskademux ! decodebin"))
             let release = DispatchSemaphore(value: 0)
-            try await engine.setLocalVideoRenderer(HangingDisplay(until: release))
-            try await engine.addVideoRenderer(BrokenDisplay(), to: .local())
+            try await engine.addVideoSink(HangingDisplay(until: release), to: .local())
+            try await engine.addVideoSink(BrokenDisplay(), to: .local())
             // A pipeline that hangs for longer than the film lasts.
-            try await engine.addVideoRenderer(
+            try await engine.addVideoSink(
                 PipelineVideoSink("identity sleep-time=800000 ! fakesink"), to: .local())
             var configuration = PipelineVideoSink.Configuration()
             configuration.whenFull = .wait
-            var options = RendererOptions()
+            var options = SinkOptions()
             options.depth = 60
-            let recorder = try await engine.addVideoRenderer(
+            let recorder = try await engine.addVideoSink(
                 PipelineVideoSink(
                     "x264enc tune=zerolatency speed-preset=ultrafast ! matroskamux "
                         + "! filesink location=\(path)", configuration: configuration),
@@ -48,7 +48,7 @@ struct StalledDisplayTests {
             let events = engine.events
             try await engine.startPreview()
             for await event in events { if case .sourceEnded = event { break } }
-            try await engine.removeVideoRenderer(recorder)
+            try await engine.removeVideoSink(recorder)
             #expect(try await MediaProbe(of: path).video?.frames == clip.frames)
             // The display is back: only its own frames were dropped, and they are counted.
             release.signal()

@@ -176,7 +176,7 @@ import Testing
             // What a killed process leaves.
             let bytes = try Data(contentsOf: URL(filePath: path))
             try bytes.prefix(bytes.count * 3 / 4).write(to: URL(filePath: path))
-            _ = try await RecordingRepair(path).run()
+            _ = try await Recordings.repair(path)
             let probe = try await MediaProbe(of: path)
             #expect(probe.streams.count == 3 && probe.streams.allSatisfy { $0.frames > 30 })
             for index in 0..<2 {

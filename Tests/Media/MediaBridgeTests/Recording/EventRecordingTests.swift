@@ -184,7 +184,7 @@ import Testing
                     "videotestsrc num-buffers=250 ! video/x-raw,width=64,height=48,framerate=25/1 ! "
                     + "x264enc key-int-max=5 bframes=0 tune=zerolatency ! h264parse ! appsink name=video "
                     + beep + " sound. ! appsink name=audio")
-            plan.detectors = [StreamDetector("sound", sound: { SoundDetector(.sound) })]
+            plan.detectors = [StreamDetector("sound", sound: { SoundDetector.sound })]
             var configuration = Recorder.Configuration()
             configuration.audio = AudioEncoding(.flac)
             plan.recordings = [

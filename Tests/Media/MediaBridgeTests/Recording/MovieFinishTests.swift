@@ -159,7 +159,7 @@ import Testing
                 try await Self.record(
                     "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48,framerate=\(rate)",
                     to: path, isFragmented: isFragmented)
-                _ = try await RecordingRepair(path).run()
+                _ = try await Recordings.repair(path)
                 let times = try await Self.packets(of: path)
                     .compactMap { Double($0.split(separator: ",")[1]) }.sorted()
                 #expect(times.count == 5)
@@ -177,7 +177,7 @@ import Testing
             try movie.write(to: path)
             let listed = try await Recordings.file(at: path)
             #expect(listed.state == .interrupted && listed.streams.count == 2)
-            let report = try await RecordingRepair(path).run()
+            let report = try await Recordings.repair(path)
             #expect(report.tracks.map(\.units) == movie.samples)
             let repaired = try await Recordings.file(at: path)
             #expect(abs((repaired.duration - listed.duration) / .milliseconds(1)) < 100)
@@ -209,7 +209,7 @@ import Testing
                 try state.write(to: URL(filePath: killed))
                 let left = "seed \(seed), state \(number): \(state.count) of \(after.count) bytes"
                 #expect(try await Self.packets(of: killed) == packets, "\(left)")
-                let report = try await RecordingRepair(killed).run()
+                let report = try await Recordings.repair(killed)
                 #expect(
                     report.tracks.reduce(0) { $0 + $1.units } == packets.count, "\(left)")
                 #expect(try Self.boxes(of: killed).filter { $0 == "moov" }.count == 1, "\(left)")

@@ -37,7 +37,7 @@ import Testing
             let path = directory.file("out.\(ending)")
             try await Self.record(60, into: path)
             let before = try Data(contentsOf: URL(filePath: path))
-            let repair = Task { try await RecordingRepair(path).run() }
+            let repair = Task { try await Recordings.repair(path) }
             repair.cancel()
             // A complete file needs no repair, which may have been found before.
             _ = try? await repair.value
@@ -58,7 +58,7 @@ import Testing
             if isPaused { recorder.pause() }
             for output in [nil, directory.file("new.\(ending)")] {
                 let error = await #expect(throws: PipelineError.self) {
-                    try await RecordingRepair(path, to: output).run()
+                    try await Recordings.repair(path, to: output)
                 }
                 #expect(error?.message == "another recording is writing \"\(path)\"")
             }
@@ -231,7 +231,7 @@ import Testing
             bytes.replaceSubrange(second.lowerBound - 4..<second.upperBound, with: Data(count: 8))
             try bytes.write(to: URL(filePath: path))
             let error = await #expect(throws: PipelineError.self) {
-                try await RecordingRepair(path).run()
+                try await Recordings.repair(path)
             }
             #expect(error?.message.hasPrefix("\(path) is damaged") == true)
             #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
@@ -248,11 +248,11 @@ import Testing
             bytes.removeSubrange(middle..<middle + 5 * 188)
             try bytes.write(to: URL(filePath: path))
             let error = await #expect(throws: PipelineError.self) {
-                try await RecordingRepair(path).run()
+                try await Recordings.repair(path)
             }
             #expect(error?.message.hasPrefix("\(path) is damaged") == true)
             #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
-            let report = try await RecordingRepair(path, to: directory.file("new.ts")).run()
+            let report = try await Recordings.repair(path, to: directory.file("new.ts"))
             #expect(report.damage.count == 1)
             #expect(directory.contents == ["in.ts", "new.ts"])
         }

@@ -155,7 +155,7 @@ import Testing
                     for y in 0..<48 {
                         var row = luma.row(y)
                         for x in 0..<64 {
-                            row.storeBytes(of: y < 24 ? 16 : 235, toByteOffset: x, as: UInt8.self)
+                            row[x] = y < 24 ? 16 : 235
                         }
                     }
                 }
@@ -177,7 +177,7 @@ import Testing
     @Test func aRecordingIsStartedOnceAndStoppedAsOftenAsWanted() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
-            #expect(try recorder.consume(RecordedFrames().picture(0)) == .notStarted)
+            #expect(try recorder.consume(RecordedFrames().picture(0)) == .dropped(.notStarted))
             try recorder.start()
             let error = #expect(throws: PipelineError.self) { try recorder.start() }
             #expect(error?.code == .invalidState)

@@ -220,7 +220,7 @@ import Testing
             let start = try Date("2001-02-03T04:05:06Z", strategy: .iso8601)
             #expect(report.files.map(\.began) == [start, start + 1])
             let repaired = directory.file("repaired.\(container.rawValue)")
-            _ = try await RecordingRepair(report.files[1].path, to: repaired).run()
+            _ = try await Recordings.repair(report.files[1].path, to: repaired)
             for file in [report.files[1].path, repaired] {
                 let stated = try await Tool.check(
                     "ffprobe",

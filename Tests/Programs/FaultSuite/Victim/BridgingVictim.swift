@@ -119,7 +119,7 @@ struct BridgingVictim {
             onFailure: @escaping @Sendable (PipelineError) -> Void
         ) {}
 
-        func take(_ frame: consuming VideoFrame) -> FrameDisposition { .wrongBufferType }
+        func take(_ frame: consuming VideoFrame) -> FrameDisposition { .dropped(.wrongBufferType) }
 
         func take(_ unit: EncodedVideoFrame) -> FrameDisposition {
             witness.see()

@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -24,7 +26,7 @@ struct AudioCallTests {
         let bert = try await join(network, "bert", pushes: false)
         let events = bert.events
         let sink = SoundCollector()
-        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .remote("anna"))
         let anna = try await join(network, "anna")
         for index in 0..<50 {
             clock.time.advance(by: time(1))
@@ -38,7 +40,7 @@ struct AudioCallTests {
         }
         #expect(first?.0 == "anna")
         #expect(first?.1 == AudioFormat(sampleRate: 48000, channels: 1))
-        #expect(await bert.statistics.remoteAudio["anna"]?.samples == 24000)
+        #expect(await bert.statistics.remoteAudio["anna"]?.sampleCount == 24000)
         #expect(await anna.statistics.outgoingAudio.delivered == 50)
         try await anna.leaveChannel()
         await events.first(named: "unpublished", of: .audio)
@@ -55,8 +57,8 @@ struct AudioCallTests {
         #expect(silence == [UInt8](repeating: 0, count: 1920))
         #expect(await carl.statistics.playback.silentSamples == 480)
         let sinks = [SoundCollector(), SoundCollector()]
-        try await carl.setRemoteAudioSink(sinks[0], forUserID: "anna")
-        try await carl.setRemoteAudioSink(sinks[1], forUserID: "bert")
+        try await carl.addAudioSink(sinks[0], to: .remote("anna"))
+        try await carl.addAudioSink(sinks[1], to: .remote("bert"))
         let anna = try await join(network, "anna")
         let bert = try await join(network, "bert")
         // Both use the engine's running time, so they are in step.
@@ -91,8 +93,8 @@ struct AudioCallTests {
         let network = LoopbackNetwork()
         let bert = try await join(network, "bert", pushes: false)
         let (sink, heard) = (SoundCollector(), SoundCollector())
-        try await bert.setPlaybackAudioSink(sink)
-        try await bert.setRemoteAudioSink(heard, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .playback)
+        try await bert.addAudioSink(heard, to: .remote("anna"))
         let anna = try await join(network, "anna")
         clock.time.advance(by: MediaTime(seconds: 0.5))
         for index in 0..<100 {
@@ -119,7 +121,7 @@ struct AudioCallTests {
         let network = LoopbackNetwork()
         let bert = try await join(network, "bert", pushes: false)
         let sink = SoundCollector()
-        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .remote("anna"))
         let anna = try await join(network, "anna")
         anna.muteLocalAudio(true)
         #expect(anna.isLocalAudioMuted)

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import Synchronization
 import TestSupport
@@ -36,7 +37,7 @@ struct AudioClockTests {
                 copying: [Int16](repeating: 1, count: 960), sampleRate: 48000, channels: 1,
                 runningTime: time)
             frame.liveTiming = live
-            return consumer?.consume(frame) ?? .notStarted
+            return consumer?.consume(frame) ?? .dropped(.notStarted)
         }
     }
 

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import BridgeEngine
+@testable import MediaBridgeAgora
 
 @Suite(.hangGuard, .balanced)
 struct AudioPushTests {
@@ -12,33 +13,20 @@ struct AudioPushTests {
 
     @Test func aPushIsAnsweredInEveryState() async throws {
         let engine = makeSilentMovie()
-        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notEnabled)
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .dropped(.notEnabled))
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
-        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notStarted)
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .dropped(.notStarted))
         try await engine.startPreview()
         #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .accepted)
-        #expect(engine.pushExternalAudioFrame([], timestamp: nil) == .badSize)
-        let silence = [Int16](repeating: 0, count: 480)
-        silence.withUnsafeBytes { bytes in
-            let start = bytes.baseAddress!
-            #expect(
-                engine.pushExternalAudioFrame(rawData: start, samples: 480, timestamp: 0.01)
-                    == .accepted)
-            #expect(
-                engine.pushExternalAudioFrame(rawData: start, samples: 0, timestamp: 0) == .badSize)
-            #expect(
-                engine.pushExternalAudioFrame(rawData: start, samples: .max, timestamp: 0)
-                    == .badSize)
-        }
+        #expect(engine.pushExternalAudioFrame([], timestamp: nil) == .dropped(.badSize))
         let stereo = try AudioFrame(
             copying: [Int16](repeating: 0, count: 960), sampleRate: 48000, channels: 2,
             runningTime: nil)
-        #expect(engine.pushExternalAudioFrame(stereo) == .badFormat)
+        #expect(engine.pushExternalAudioFrame(stereo) == .dropped(.badFormat))
         try await engine.stopPreview()
-        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notStarted)
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .dropped(.notStarted))
         try await engine.disableExternalAudioSource()
-        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .notEnabled)
-        #expect(engine.refusedAudioPushes[.notEnabled] == 2)
+        #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .dropped(.notEnabled))
     }
 
     @Test(arguments: [(7999, 1), (48001, 2), (16000, 0), (16000, 3), (-1, -1)])
@@ -57,7 +45,7 @@ struct AudioPushTests {
     @Test func everySampleComesOnceAndInOrder() async throws {
         let engine = makeSilentMovie()
         let sink = SoundCollector()
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         try await engine.startPreview()
         for index in 0..<50 {
@@ -68,9 +56,9 @@ struct AudioPushTests {
         #expect(try sink.channel(0) == (0..<50).flatMap { block($0) })
         #expect(sink.isUnbroken)
         let statistics = try #require(await engine.statistics.localAudio)
-        #expect(statistics.corrections == AudioContinuity.Counts())
+        #expect(statistics.corrections == AudioCorrectionCounts())
         #expect(statistics.deliveredSamples == 24000)
-        #expect(statistics.samples == 24000)
+        #expect(statistics.sampleCount == 24000)
         #expect(statistics.level ?? 0 > 0.7)
         await engine.shutDown()
     }
@@ -79,7 +67,7 @@ struct AudioPushTests {
         let engine = makeSilentMovie()
         let events = engine.events
         let sink = SoundCollector()
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         try await engine.startPreview()
         for index in [0, 1, 4, 5] {
@@ -104,7 +92,7 @@ struct AudioPushTests {
         let reported = await events.first { event in
             if case .audioCorrected(let correction) = event { correction } else { nil }
         }
-        #expect(reported == .inserted(samples: 960))
+        #expect(reported == .inserted(sampleCount: 960))
         await engine.shutDown()
     }
 
@@ -121,7 +109,7 @@ struct AudioPushTests {
         let engine = makeSilentMovie()
         let sink = SoundCollector()
         engine.setAudioProcessors([Halving()])
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         try await engine.startPreview()
         engine.pushExternalAudioFrame(block(0), timestamp: time(0))
@@ -132,10 +120,10 @@ struct AudioPushTests {
 
     /// A consumer that asks its source for its consumer while it is released.
     private final class LastLook: AudioFrameConsumer {
-        private let source: PushTable<PushAudioSource>
+        private let source: PushTable<any AudioSource & Sendable>
         private let isAlone: Observed<Bool?>
 
-        init(_ source: PushTable<PushAudioSource>, _ isAlone: Observed<Bool?>) {
+        init(_ source: PushTable<any AudioSource & Sendable>, _ isAlone: Observed<Bool?>) {
             (self.source, self.isAlone) = (source, isAlone)
         }
 
@@ -150,8 +138,8 @@ struct AudioPushTests {
     @Test(arguments: [true, false])
     func aConsumerMayUseItsSourceWhileItIsReleased(byTheSource: Bool) {
         let format = AudioFormat(sampleRate: 48000, channels: 1)
-        let (holder, isAlone) = (PushTable<PushAudioSource>(), Observed<Bool?>(nil))
-        holder[.main] = PushAudioSource(format, refused: DropMeter())
+        let (holder, isAlone) = (PushTable<any AudioSource & Sendable>(), Observed<Bool?>(nil))
+        holder[.main] = PushAudioSource(format)
         holder[.main]?.consumer = LastLook(holder, isAlone)
         if byTheSource { holder[.main]?.consumer = nil } else { holder[.main] = nil }
         #expect(isAlone.value == true)

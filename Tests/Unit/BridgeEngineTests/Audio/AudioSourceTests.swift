@@ -33,7 +33,7 @@ struct AudioSourceTests {
             let frame = try AudioFrame(
                 copying: block(index), sampleRate: 48000, channels: 1,
                 runningTime: MediaTime(value: Int64(index), timescale: 100))
-            return consumer?.consume(frame) ?? .notStarted
+            return consumer?.consume(frame) ?? .dropped(.notStarted)
         }
     }
 
@@ -42,11 +42,11 @@ struct AudioSourceTests {
         let tone = Tone()
         try await engine.setAudioSource(tone)
         #expect(engine.trace.isEmpty)
-        #expect(try tone.deliver(0) == .notStarted)
+        #expect(try tone.deliver(0) == .dropped(.notStarted))
         try await engine.startPreview()
         #expect(try tone.deliver(0) == .accepted)
         try await engine.stopPreview()
-        #expect(try tone.deliver(1) == .notStarted)
+        #expect(try tone.deliver(1) == .dropped(.notStarted))
         #expect(
             engine.trace == [
                 "audio source 1: query", "audio source 1: initialize", "audio source 1: start",
@@ -113,7 +113,7 @@ struct AudioSourceTests {
         #expect(try tone.deliver(0) == .accepted)
         let other = Tone(first: 0)
         try await engine.setAudioSource(other)
-        #expect(try tone.deliver(1) == .notStarted)
+        #expect(try tone.deliver(1) == .dropped(.notStarted))
         #expect(try other.deliver(1) == .accepted)
         await engine.shutDown()
     }
@@ -129,7 +129,7 @@ struct AudioSourceTests {
         let error = await #expect(throws: EngineError.self) { try await change.value }
         #expect(error?.code == .noFrame)
         #expect(try tone.deliver(1) == .accepted)
-        #expect(try mute.deliver(0) == .notStarted)
+        #expect(try mute.deliver(0) == .dropped(.notStarted))
         await mute.disposal.wait()
         await engine.shutDown()
     }
@@ -166,13 +166,13 @@ struct AudioSourceTests {
             let engine = makeEngine(isKept: false) { $0.hasVideo = false }
             gone = engine
             try await engine.setAudioSource(tone)
-            try await engine.setLocalAudioSink(sink)
+            try await engine.addAudioSink(sink, to: .local)
             try await engine.startPreview()
             _ = try tone.deliver(0)
             await sink.wait(for: 480)
         }
         await tone.disposal.wait()
-        #expect(try tone.deliver(1) == .notStarted)
+        #expect(try tone.deliver(1) == .dropped(.notStarted))
         #expect(gone == nil)
     }
 
@@ -229,7 +229,7 @@ struct AudioSourceTests {
         let error = await #expect(throws: EngineError.self) {
             try await engine.addAudioSink(Broken(), to: .local)
         }
-        #expect(error?.code == .rendererNotStarted)
+        #expect(error?.code == .sinkNotStarted)
         await engine.shutDown()
     }
 }

@@ -34,14 +34,14 @@ struct AudioTakeOverTests {
             let frame = try AudioFrame(
                 copying: block(index), sampleRate: 48000, channels: 1,
                 runningTime: MediaTime(value: Int64(index), timescale: 100))
-            return consumer?.consume(frame) ?? .notStarted
+            return consumer?.consume(frame) ?? .dropped(.notStarted)
         }
     }
 
     @Test func theOldSourceIsHeardWhileTheNewOneFailsToStart() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink) = (Source(), SoundCollector())
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.setAudioSource(old)
         try await engine.startPreview()
         let answers = Mutex<[FrameDisposition]>([])
@@ -68,13 +68,13 @@ struct AudioTakeOverTests {
     @Test func audioDeliveredDuringStartIsMixed() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink) = (Source(), SoundCollector())
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.setAudioSource(old)
         try await engine.startPreview()
         try old.deliver(0)
         let next = Source { try $0.deliver(1) }
         try await engine.setAudioSource(next)
-        #expect(try old.deliver(2) == .notStarted)
+        #expect(try old.deliver(2) == .dropped(.notStarted))
         #expect(try next.deliver(2) == .accepted)
         await sink.wait(for: 3 * 480)
         #expect(Array(try sink.channel(0).suffix(960)) == block(1) + block(2))
@@ -84,7 +84,7 @@ struct AudioTakeOverTests {
     @Test func theOldSourceIsHeardUntilTheNewOnesFirstFrame() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink, started) = (Source(), SoundCollector(), Happening())
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.setAudioSource(old)
         try await engine.startPreview()
         try old.deliver(0)
@@ -96,11 +96,11 @@ struct AudioTakeOverTests {
         // If the source's start has not returned yet, the gate holds the frame until it has.
         #expect(try next.deliver(5) == .accepted)
         try await change.value
-        #expect(try old.deliver(6) == .notStarted)
+        #expect(try old.deliver(6) == .dropped(.notStarted))
         #expect(try next.deliver(6) == .accepted)
         await sink.wait(for: 7 * 480)
         #expect(try sink.channel(0) == (0..<7).flatMap { block($0) })
-        #expect(await engine.statistics.localAudio?.corrections == AudioContinuity.Counts())
+        #expect(await engine.statistics.localAudio?.corrections == AudioCorrectionCounts())
         await events.first(named: "sourceSwitched", of: .audio)
         await engine.shutDown()
     }
@@ -134,7 +134,7 @@ struct AudioTakeOverTests {
             for index in 0..<200 { #expect((try? source.deliver(index)) == .accepted) }
         }
         // One frame is inside the hanging sink, 64 wait, and the source blocks with the next one.
-        _ = await engine.statistics { $0.audioSinks[id]?.waiting == 66 }
+        _ = await engine.statistics { $0.audioSinks[id]?.balance.waiting == 66 }
         // The source waits for the hanging sink for ten times the stall limit, because no frame may
         // be lost.
         await engine.time.expire(engine.configuration.stallTimeout * 10)
@@ -142,7 +142,7 @@ struct AudioTakeOverTests {
         await good.wait(for: 200 * 480)
         #expect(try good.channel(0) == (0..<200).flatMap { block($0) })
         let statistics = try #require(await engine.statistics.audioSinks[id])
-        #expect(statistics.dropped[.queueFull] == 1)
+        #expect(statistics.balance.dropped[.queueFull] == 1)
         let stalled = await events.first { event in
             if case .sinkStalled(let id) = event { id } else { nil }
         }

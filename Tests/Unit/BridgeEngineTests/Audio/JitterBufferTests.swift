@@ -213,7 +213,7 @@ struct JitterBufferTests {
     ///   - speed: The playback speed at the measurement.
     private func distortion(of frequency: Double, late: Int, speed: Double) -> Double {
         let rate = 48000
-        var configuration = JitterBuffer.Configuration()
+        var configuration = JitterBufferConfiguration()
         configuration.maximumDelay = .seconds(3)
         var buffer = JitterBuffer(
             sampleRate: rate, channels: 1, timing: .clock, configuration: configuration)

@@ -23,7 +23,7 @@ struct JitterScenario: CustomStringConvertible {
     static let rate = 4000
     var seed: UInt64 = 1
     var timing = JitterBuffer.Timing.clock
-    var configuration = JitterBuffer.Configuration()
+    var configuration = JitterBufferConfiguration()
     /// Milliseconds from the end of a piece's capture to its arrival.
     var lateness = 0
     var jitter = Jitter.none
@@ -53,7 +53,7 @@ struct JitterScenario: CustomStringConvertible {
     }
 
     struct Outcome {
-        var counts = JitterBuffer.Counts()
+        var counts = JitterBufferCounts()
         var sent = 0
         var lost = 0
         /// The numbers of non-silent samples sent and played.

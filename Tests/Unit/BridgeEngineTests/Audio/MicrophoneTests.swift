@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport

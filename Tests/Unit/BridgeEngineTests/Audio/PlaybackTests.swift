@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -38,7 +40,7 @@ struct PlaybackTests {
         let events = bert.events
         try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let sink = SoundCollector()
-        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .remote("anna"))
         let anna = try await join("anna")
         let start = anna.runningTime
         for index in 0..<20 {
@@ -73,7 +75,7 @@ struct PlaybackTests {
         let bert = try await join("bert", pushes: false)
         try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let sink = SoundCollector()
-        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .remote("anna"))
         let anna = try await join("anna")
         #expect(await anna.isExternalAudioSourceEnabled)
         func say(_ value: Int16) -> FrameDisposition {
@@ -124,7 +126,7 @@ struct PlaybackTests {
         let bert = try await join("bert", pushes: false)
         try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let sink = SoundCollector()
-        try await bert.setRemoteAudioSink(sink, forUserID: "anna")
+        try await bert.addAudioSink(sink, to: .remote("anna"))
         let anna = try await join("anna")
         var heard = 0
         let count = 6000 / pieces
@@ -149,8 +151,8 @@ struct PlaybackTests {
     func lateSoundIsPlayedToASinkWhole(lateness: Int) async throws {
         let bert = try await join("bert", pushes: false)
         let (heard, mix) = (SoundCollector(), SoundCollector())
-        try await bert.setRemoteAudioSink(heard, forUserID: "anna")
-        try await bert.setPlaybackAudioSink(mix)
+        try await bert.addAudioSink(heard, to: .remote("anna"))
+        try await bert.addAudioSink(mix, to: .playback)
         let anna = try await join("anna")
         clock.time.advance(by: milliseconds(500))
         for index in 0..<100 {
@@ -183,7 +185,7 @@ struct PlaybackTests {
         var engines: [MediaEngine] = []
         for user in users {
             let sink = SoundCollector()
-            try await carl.setRemoteAudioSink(sink, forUserID: user)
+            try await carl.addAudioSink(sink, to: .remote(user))
             engines.append(try await join(user))
             sinks.append(sink)
         }

@@ -52,7 +52,7 @@ final class SoundCollector: AudioSink, Sendable {
         var samples = 0
         return frames.allSatisfy { frame in
             defer { samples += frame.sampleCount }
-            return frame.runningTime == first + frame.format.duration(samples: samples)
+            return frame.runningTime == first + frame.format.duration(sampleCount: samples)
         }
     }
 }

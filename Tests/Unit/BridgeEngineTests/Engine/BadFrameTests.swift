@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -15,23 +16,19 @@ struct BadFrameTests {
 
     /// A raw picture of a declared size in memory of this many bytes.
     private func raw(
-        _ consumer: any VideoFrameConsumer, _ size: VideoSize, bytes: Int, stride: Int? = nil,
-        crop: VideoCrop = VideoCrop()
+        _ consumer: any VideoFrameConsumer, _ size: VideoSize, bytes: Int, stride: Int? = nil
     ) -> FrameDisposition {
         let memory = [UInt8](repeating: 0, count: bytes)
-        return memory.withUnsafeBytes { bytes in
-            consumer.consume(
-                RawPicture(
-                    unsafe: bytes, format: .gray8, size: size, strideInPixels: stride, crop: crop),
-                withTimestamp: .zero, rotation: .upright)
-        }
+        return consumer.consumeRawData(
+            memory.span.bytes, withTimestamp: .zero, format: .gray8, size: size,
+            strideInPixels: stride, rotation: .upright)
     }
 
     @Test func framesBeforeStartAfterStopAndAfterDispose() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(SharedSource(script))
         let before = try script.deliver(0)
-        #expect(before == .notStarted)
+        #expect(before == .dropped(.notStarted))
         let (entered, hang) = (Happening(), script.block("shouldDispose"))
         script.state.withLock { $0.onCall = { if $0 == "shouldDispose" { entered.happen() } } }
         try await engine.startPreview()
@@ -41,12 +38,12 @@ struct BadFrameTests {
         hang.signal()
         try await stop.value
         let afterDispose = try script.deliver(2)
-        #expect([afterStop, afterDispose] == [.notStarted, .notStarted])
+        #expect([afterStop, afterDispose] == [.dropped(.notStarted), .dropped(.notStarted)])
         let statistics = await engine.statistics
         #expect(statistics.local[.main]?.dropped[.notStarted] == 2)
         await engine.shutDown()
         let afterAll = try script.deliver(3)
-        #expect(afterAll == .notStarted)
+        #expect(afterAll == .dropped(.notStarted))
     }
 
     @Test func theOtherTypeOfBuffer() async throws {
@@ -58,7 +55,7 @@ struct BadFrameTests {
             buffer, withTimestamp: .zero, rotation: .upright)
         let taken = pictures.consumer?.consumePixelBuffer(
             buffer, withTimestamp: .zero, rotation: .upright)
-        #expect(refused == .wrongBufferType)
+        #expect(refused == .dropped(.wrongBufferType))
         #expect(taken == .accepted)
         let data = [UInt8](repeating: 0, count: 12)
         func deliver(_ script: SourceScript) -> FrameDisposition? {
@@ -70,7 +67,7 @@ struct BadFrameTests {
         }
         let (takenBytes, refusedBytes) = (deliver(bytes), deliver(pictures))
         #expect(takenBytes == .accepted)
-        #expect(refusedBytes == .wrongBufferType)
+        #expect(refusedBytes == .dropped(.wrongBufferType))
         #expect(await first.statistics.local[.main]?.dropped[.wrongBufferType] == 1)
         #expect(await second.statistics.local[.main]?.dropped[.wrongBufferType] == 1)
         await first.shutDown()
@@ -88,34 +85,26 @@ struct BadFrameTests {
             raw(consumer, size, bytes: 32, stride: .max),
             raw(consumer, size, bytes: 32, stride: 1_000_000),
         ]
-        #expect(results == Array(repeating: .badStride, count: 4))
-        let crops = [
-            VideoCrop(left: 8), VideoCrop(top: 2, bottom: 2), VideoCrop(left: -1),
-            VideoCrop(right: .max), VideoCrop(left: .max, right: .max),
-        ]
-        for crop in crops {
-            let result = raw(consumer, size, bytes: 32, crop: crop)
-            #expect(result == .badSize, "\(crop)")
-        }
+        #expect(results == Array(repeating: .dropped(.badStride), count: 4))
         for (width, height) in [(0, 0), (0, 4), (8, 0), (-8, 4), (16384, 4), (4, 16384)] {
             let wrong = VideoSize(width: width, height: height)
             let result = raw(consumer, wrong, bytes: 32)
-            #expect(result == .badSize, "\(wrong)")
+            #expect(result == .dropped(.badSize), "\(wrong)")
             let byte = [UInt8](repeating: 0, count: 1)
             let bare = byte.withUnsafeBytes { bytes in
                 consumer.consumeRawData(
                     bytes.baseAddress!, withTimestamp: .zero, format: .i420, size: wrong,
                     rotation: .upright)
             }
-            #expect(bare == .badSize, "\(wrong)")
+            #expect(bare == .dropped(.badSize), "\(wrong)")
         }
         let short = raw(consumer, size, bytes: 31)
-        #expect(short == .badSize)
+        #expect(short == .dropped(.badSize))
         let good = raw(consumer, size, bytes: 32)
         #expect(good == .accepted)
         let counts = await engine.statistics.local[.main]
         #expect(counts?.dropped[.badStride] == 4)
-        #expect(counts?.dropped[.badSize] == 5 + 12 + 1)
+        #expect(counts?.dropped[.badSize] == 12 + 1)
         #expect(counts.map { $0.delivered == $0.accepted + $0.dropped.total } == true)
         await engine.shutDown()
     }
@@ -129,7 +118,7 @@ struct BadFrameTests {
                 bytes.baseAddress!, withTimestamp: .zero, format: "v210",
                 size: VideoSize(width: 4, height: 2), rotation: .upright)
         }
-        #expect(result == .badFormat)
+        #expect(result == .dropped(.badFormat))
         await engine.shutDown()
     }
 
@@ -138,10 +127,10 @@ struct BadFrameTests {
         let early = engine.pushExternalVideoFrame(external())
         let encoded = EncodedVideoFrame(.h264, bytes: [1], runningTime: nil)
         let earlyUnit = engine.pushExternalEncodedVideoFrame(encoded)
-        #expect([early, earlyUnit] == [.notEnabled, .notEnabled])
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        #expect([early, earlyUnit] == [.dropped(.notEnabled), .dropped(.notEnabled)])
+        try await engine.setExternalVideoSource(.bytes)
         let idle = engine.pushExternalVideoFrame(external())
-        #expect(idle == .notStarted)
+        #expect(idle == .dropped(.notStarted))
         try await engine.startPreview()
         func push(_ change: (ExternalVideoFrame) -> Void) -> FrameDisposition {
             let frame = external()
@@ -152,31 +141,28 @@ struct BadFrameTests {
             push { $0.strideInPixels = 0 }, push { $0.strideInPixels = -4 },
             push { $0.strideInPixels = .max }, push { $0.height = 0 },
             push { $0.height = 16384 }, push { $0.cropLeft = 4 }, push { $0.cropTop = .max },
+            push { $0.cropLeft = -1 }, push { $0.cropRight = .max },
+            push { ($0.cropTop, $0.cropBottom) = (.max, .max) },
             push { $0.dataBuf = [1] }, push { $0.dataBuf = [] },
         ]
         #expect(
-            results == [.badStride, .badStride, .badStride] + Array(repeating: .badSize, count: 6))
+            results == [.dropped(.badStride), .dropped(.badStride), .dropped(.badStride)]
+                + Array(repeating: .dropped(.badSize), count: 9))
         let types = [
             push { $0.format = .pixelBuffer }, push { $0.dataBuf = nil },
             engine.pushExternalEncodedVideoFrame(encoded),
         ]
-        #expect(types == Array(repeating: .wrongBufferType, count: 3))
+        #expect(types == Array(repeating: .dropped(.wrongBufferType), count: 3))
         let formats = [push { $0.format = 99 }, push { $0.rotation = 45 }]
-        #expect(formats == [.badFormat, .badFormat])
+        #expect(formats == [.dropped(.badFormat), .dropped(.badFormat)])
         let negative = push { $0.time = MediaTime(nanoseconds: -1) }
         #expect(negative == .dropped(.badTime))
         let stranger = engine.pushExternalVideoFrame(external(), track: 7)
-        #expect(stranger == .notEnabled)
-        let refused = engine.refusedPushes
-        #expect(refused[.badStride] == 3)
-        #expect(refused[.badSize] == 6)
-        #expect(refused[.wrongBufferType] == 3)
-        #expect(refused[.notEnabled] == 3)
-        #expect(refused[.notStarted] == 1)
+        #expect(stranger == .dropped(.notEnabled))
         let good = push { _ in }
         #expect(good == .accepted)
         await engine.shutDown()
         let late = engine.pushExternalVideoFrame(external())
-        #expect(late == .notEnabled)
+        #expect(late == .dropped(.notEnabled))
     }
 }

@@ -1,5 +1,7 @@
 import Dispatch
 import MediaBasics
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -47,23 +49,23 @@ struct BalanceTests {
     @Test func framesDroppedByASinksQueueAreNotCountedAsRendered() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript(), Queueing())
         try await engine.setVideoSource(ScriptedSource(source))
-        let id = try await engine.addVideoRenderer(sink, to: .local())
+        let id = try await engine.addVideoSink(sink, to: .local())
         for run in 1...2 {
             try await engine.startPreview()
             let seen = SinkScript()
-            let other = try await engine.addVideoRenderer(ScriptedSink(seen), to: .local())
+            let other = try await engine.addVideoSink(ScriptedSink(seen), to: .local())
             for number in 0..<30 {
                 try source.deliver(number)
                 await seen.rendered(number + 1)
             }
             try await engine.stopPreview()
-            let counts = try #require(await engine.statistics.renderers[id])
+            let counts = try #require(await engine.statistics.videoSinks[id])
             // On a busy machine, the renderer's own queue may have dropped some frames.
-            #expect(counts.offered == 30 * run)
-            #expect(counts.dropped[.evicted] >= 10 * run - run)
-            #expect(counts.rendered < 30 * run - 8 * run)
-            #expect(counts.waiting == 0)
-            try await engine.removeVideoRenderer(other)
+            #expect(counts.balance.offered == 30 * run)
+            #expect(counts.balance.dropped[.evicted] >= 10 * run - run)
+            #expect(counts.balance.delivered < 30 * run - 8 * run)
+            #expect(counts.balance.waiting == 0)
+            try await engine.removeVideoSink(other)
         }
         await engine.shutDown()
     }
@@ -82,7 +84,9 @@ struct BalanceTests {
         await sink.last.wait()
         try await engine.stopPreview()
         let counts = try #require(await engine.statistics.audioSinks[id])
-        #expect(counts.offered == 30 && counts.rendered == 20 && counts.dropped[.evicted] == 10)
+        #expect(
+            counts.balance.offered == 30 && counts.balance.delivered == 20
+                && counts.balance.dropped[.evicted] == 10)
         try await engine.removeAudioSink(id)
         let statistics = await engine.statistics
         #expect(statistics.audioSinks[id] == nil)
@@ -98,9 +102,9 @@ struct BalanceTests {
         let (engine, source) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(source))
         let (kept, removed) = (SinkScript(), SinkScript())
-        let keptID = try await engine.addVideoRenderer(ScriptedSink(kept), to: .local())
-        let removedID = try await engine.addVideoRenderer(ScriptedSink(removed), to: .local())
-        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let keptID = try await engine.addVideoSink(ScriptedSink(kept), to: .local())
+        let removedID = try await engine.addVideoSink(ScriptedSink(removed), to: .local())
+        let track = try await engine.createCustomVideoTrack(.bytes)
         try await engine.startPreview()
         for number in 0..<3 {
             try source.deliver(number)
@@ -108,7 +112,7 @@ struct BalanceTests {
             await removed.rendered(number + 1)
             #expect(engine.pushExternalVideoFrame(external(), track: track) == .accepted)
         }
-        try await engine.removeVideoRenderer(removedID)
+        try await engine.removeVideoSink(removedID)
         try await engine.destroyCustomVideoTrack(track)
         try source.deliver(3)
         await kept.rendered(4)
@@ -121,10 +125,10 @@ struct BalanceTests {
         let statistics = await engine.statistics
         #expect(statistics.local[.main]?.delivered == 5)
         #expect(statistics.removed.tracks.latest[track]?.delivered == 3)
-        #expect(statistics.renderers[keptID]?.rendered == 5)
-        #expect(statistics.removed.renderers.latest[removedID]?.rendered == 3)
-        #expect(statistics.allRenderers == FrameBalance(offered: 8, delivered: 8))
-        #expect("\(statistics)".contains("renderer 1: 5 offered, 5 delivered"))
+        #expect(statistics.videoSinks[keptID]?.balance.delivered == 5)
+        #expect(statistics.removed.videoSinks.latest[removedID]?.balance.delivered == 3)
+        #expect(statistics.allVideoSinks == FrameBalance(offered: 8, delivered: 8))
+        #expect("\(statistics)".contains("video sink 1: 5 offered, 5 delivered"))
     }
 
     @Test func countsOfRemovedObjectsAreSummed() {
@@ -241,7 +245,7 @@ struct BalanceTests {
         try await carl.joinChannel("room", userID: "carl")
         try await carl.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let heard = SoundCollector()
-        try await carl.setRemoteAudioSink(heard, forUserID: "anna")
+        try await carl.addAudioSink(heard, to: .remote("anna"))
         let anna = makeEngine(transport: network) { $0.hasVideo = false }
         try await anna.enableExternalAudioSource(sampleRate: 48000, channels: 1)
         try await anna.joinChannel("room", userID: "anna")

@@ -25,9 +25,9 @@ struct BlockedObjectsTests {
                 hang.wait()
             }
             bad.append(script)
-            try await engine.addVideoRenderer(ScriptedSink(script), to: .local())
+            try await engine.addVideoSink(ScriptedSink(script), to: .local())
         }
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         let events = engine.events
         try await engine.startPreview()
         #expect(try source.deliver(0) == .accepted)
@@ -38,7 +38,7 @@ struct BlockedObjectsTests {
         engine.time.advance(by: .seconds(5))
         await events.first(named: "sinkStalled")
         let late = SinkScript()
-        try await engine.addVideoRenderer(ScriptedSink(late), to: .local())
+        try await engine.addVideoSink(ScriptedSink(late), to: .local())
         #expect(try source.deliver(40) == .accepted)
         await late.rendered(1)
         await good.rendered(2)

@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -102,7 +104,7 @@ struct CancellationTests {
         #expect(await code(swap) == .cancelled)
         #expect(b.calls.last == "shouldDispose")
         #expect(try a.deliver(0) == .accepted)
-        #expect(try b.deliver(0) == .notStarted)
+        #expect(try b.deliver(0) == .dropped(.notStarted))
         await engine.shutDown()
         #expect(sink.names == ["A"])
     }

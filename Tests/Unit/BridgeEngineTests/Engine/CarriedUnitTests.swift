@@ -1,4 +1,6 @@
 import Dispatch
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -27,8 +29,7 @@ struct CarriedUnitTests {
     private func pushing(_ network: LoopbackNetwork? = nil) async throws -> MediaEngine {
         let engine =
             if let network { makeEngine(backend, transport: network) } else { makeEngine(backend) }
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.setExternalVideoSource(.encoded)
         return engine
     }
 
@@ -63,19 +64,19 @@ struct CarriedUnitTests {
     @Test func frameConsumersShareOneDecoderUntilTheLastLeaves() async throws {
         let engine = try await pushing()
         let (first, second, recorder) = (SinkScript(), SinkScript(), UnitSink())
-        let one = try await engine.addVideoRenderer(ScriptedSink(first), to: .local())
-        let two = try await engine.addVideoRenderer(ScriptedSink(second), to: .local())
-        try await engine.addVideoRenderer(recorder, to: .local())
+        let one = try await engine.addVideoSink(ScriptedSink(first), to: .local())
+        let two = try await engine.addVideoSink(ScriptedSink(second), to: .local())
+        try await engine.addVideoSink(recorder, to: .local())
         try await engine.startPreview()
         push(engine, isKey: true, 1)
         await first.rendered(1)
         await second.rendered(1)
         await recorder.taken(1)
-        try await engine.removeVideoRenderer(one)
+        try await engine.removeVideoSink(one)
         push(engine, isKey: false, 2)
         await second.rendered(2)
         #expect(backend.decoders.calls == ["make h264"])
-        try await engine.removeVideoRenderer(two)
+        try await engine.removeVideoSink(two)
         push(engine, isKey: false, 3)
         await recorder.taken(3)
         try await engine.stopPreview()
@@ -114,18 +115,18 @@ struct CarriedUnitTests {
         let camera = Camera()
         try await engine.setVideoSource(camera)
         let near = UnitSink()
-        try await engine.addVideoRenderer(near, to: .local())
+        try await engine.addVideoSink(near, to: .local())
         try await engine.joinChannel("room", userID: "sender")
         camera.deliver(isKey: true, 1, at: 0)
         await near.taken(1)
         #expect(camera.requests.value == 0)
         // A recorder, a renderer and a user join.
         let late = UnitSink()
-        try await engine.addVideoRenderer(late, to: .local())
-        try await engine.addVideoRenderer(ScriptedSink(SinkScript()), to: .local())
+        try await engine.addVideoSink(late, to: .local())
+        try await engine.addVideoSink(ScriptedSink(SinkScript()), to: .local())
         let receiver = makeEngine(TestBackend(), transport: network)
         let far = UnitSink()
-        try await receiver.addVideoRenderer(far, to: .remote("sender"))
+        try await receiver.addVideoSink(far, to: .remote("sender"))
         try await receiver.joinChannel("room", userID: "receiver", role: .audience)
         for step in 2...4 { camera.deliver(isKey: false, UInt8(step), at: step * 40) }
         await camera.requests.wait { $0 >= 1 }
@@ -148,8 +149,8 @@ struct CarriedUnitTests {
         let camera = Camera()
         try await engine.setVideoSource(camera)
         let (sink, script) = (UnitSink(), SinkScript())
-        try await engine.addVideoRenderer(sink, to: .local())
-        try await engine.addVideoRenderer(ScriptedSink(script), to: .local())
+        try await engine.addVideoSink(sink, to: .local())
+        try await engine.addVideoSink(ScriptedSink(script), to: .local())
         try await engine.startPreview()
         camera.deliver(isKey: true, 1, at: 0)
         camera.deliver(isKey: false, 2, at: 2000)
@@ -195,7 +196,7 @@ struct CarriedUnitTests {
         let (old, new) = (Camera(), Camera())
         try await engine.setVideoSource(old)
         let sink = UnitSink()
-        try await engine.addVideoRenderer(sink, to: .local())
+        try await engine.addVideoSink(sink, to: .local())
         try await engine.startPreview()
         old.deliver(isKey: true, 1, at: 0)
         async let change: Void = engine.setVideoSource(new)
@@ -214,11 +215,11 @@ struct CarriedUnitTests {
     @Test func aRendererThatComesLateWaitsForAKeyFrameAndAsksForOne() async throws {
         let engine = try await pushing()
         let (recorder, script) = (UnitSink(), SinkScript())
-        try await engine.addVideoRenderer(recorder, to: .local())
+        try await engine.addVideoSink(recorder, to: .local())
         try await engine.startPreview()
         push(engine, isKey: true, 1)
         await recorder.taken(1)
-        try await engine.addVideoRenderer(ScriptedSink(script), to: .local())
+        try await engine.addVideoSink(ScriptedSink(script), to: .local())
         let events = engine.events
         push(engine, isKey: false, 2)
         await events.first(named: "keyFrameNeeded")
@@ -238,7 +239,7 @@ struct CarriedUnitTests {
         }
         let engine = try await pushing()
         let recorder = UnitSink()
-        try await engine.addVideoRenderer(recorder, to: .local())
+        try await engine.addVideoSink(recorder, to: .local())
         try await engine.setVideoProcessors([Pass()], at: .capture)
         try await engine.startPreview()
         push(engine, isKey: true, 1)
@@ -257,7 +258,7 @@ struct CarriedUnitTests {
     @Test func aSinkThatTakesAnotherCodecGetsPictures() async throws {
         let engine = try await pushing()
         let sink = UnitSink()
-        try await engine.addVideoRenderer(sink, to: .local())
+        try await engine.addVideoSink(sink, to: .local())
         try await engine.startPreview()
         push(engine, isKey: true, 1, codec: .vp8)
         await sink.pictures.wait { $0 >= 1 }
@@ -271,8 +272,8 @@ struct CarriedUnitTests {
         let far = TestBackend()
         let receiver = makeEngine(far, transport: network)
         let (recorder, script) = (UnitSink(), SinkScript())
-        try await receiver.addVideoRenderer(recorder, to: .remote("sender"))
-        try await receiver.addVideoRenderer(ScriptedSink(script), to: .remote("sender"))
+        try await receiver.addVideoSink(recorder, to: .remote("sender"))
+        try await receiver.addVideoSink(ScriptedSink(script), to: .remote("sender"))
         try await receiver.joinChannel("room", userID: "receiver", role: .audience)
         try await sender.joinChannel("room", userID: "sender")
         for mark: UInt8 in 1...5 {
@@ -294,7 +295,7 @@ struct CarriedUnitTests {
         push(sender, isKey: true, 1)
         let recorder = UnitSink()
         let receiver = makeEngine(TestBackend(), transport: network)
-        try await receiver.addVideoRenderer(recorder, to: .remote("sender"))
+        try await receiver.addVideoSink(recorder, to: .remote("sender"))
         try await receiver.joinChannel("room", userID: "receiver", role: .audience)
         let events = sender.events
         push(sender, isKey: false, 2)

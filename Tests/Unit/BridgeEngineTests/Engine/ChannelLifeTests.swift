@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -24,11 +26,11 @@ struct ChannelLifeTests {
         let events = sender.events
         try source.deliver(number: 0)
         let sink = SinkScript()
-        let renderer = try await receiver.addVideoRenderer(ScriptedSink(sink), to: .remote("anna"))
+        let renderer = try await receiver.addVideoSink(ScriptedSink(sink), to: .remote("anna"))
         await events.first(named: "publicationChanged")
         try source.deliver(number: 1)
         await sink.rendered(1)
-        try await receiver.removeVideoRenderer(renderer)
+        try await receiver.removeVideoSink(renderer)
         await events.first(named: "publicationChanged")
         try source.deliver(number: 2)
         await sender.shutDown()
@@ -43,9 +45,9 @@ struct ChannelLifeTests {
     @Test func senderReceivesTheRequestedSize() async throws {
         let (sender, receiver, _) = try await pair()
         let events = sender.events
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.size = VideoSize(width: 320, height: 180)
-        try await receiver.addVideoRenderer(
+        try await receiver.addVideoSink(
             ScriptedSink(SinkScript()), to: .remote("anna"), options: options)
         let limit = await events.first { event in
             if case .publicationLimited(.main, let limit) = event { limit } else { nil }
@@ -65,9 +67,9 @@ struct ChannelLifeTests {
             }
         }
         try await sender.startPreview()
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.size = VideoSize(width: 320, height: 180)
-        try await receiver.addVideoRenderer(
+        try await receiver.addVideoSink(
             ScriptedSink(SinkScript()), to: .remote("anna"), options: options)
         #expect(await kept()?.size == options.size)
         #expect(first.calls.last == "keep to 320×180")
@@ -96,9 +98,9 @@ struct ChannelLifeTests {
         let events = receiver.events
         try source.deliver(number: 0)
         await far.rendered(1)
-        try await sender.muteLocalVideo(true)
+        sender.muteLocalVideo(true)
         try source.deliver(number: 1)
-        try await sender.muteLocalVideo(false)
+        sender.muteLocalVideo(false)
         try source.deliver(number: 2)
         await far.rendered(2)
         await near.rendered(3)
@@ -118,7 +120,7 @@ struct ChannelLifeTests {
         let events = receiver.events
         try await receiver.joinChannel("room", userID: "ben", role: .audience)
         try await sender.setVideoSource(ScriptedSource(source))
-        try await sender.muteLocalVideo(true)
+        sender.muteLocalVideo(true)
         try await sender.joinChannel("room", userID: "anna")
         await events.first(named: "muted", of: .video(.main))
         try source.deliver(number: 0)
@@ -162,7 +164,7 @@ struct ChannelLifeTests {
         try source.deliver(number: 0)
         await far.rendered(1)
         let (here, there) = (sender.events, receiver.events)
-        func connections(_ events: EngineEvents) async -> String? {
+        func connections(_ events: EventSequence<EngineEvent>) async -> String? {
             await events.first { event in
                 switch event {
                 case .connectionChanged(.connected): "connected"

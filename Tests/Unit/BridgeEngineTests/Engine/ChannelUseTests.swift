@@ -1,6 +1,8 @@
 import BridgeEngine
 import Foundation
 import MediaBasics
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing

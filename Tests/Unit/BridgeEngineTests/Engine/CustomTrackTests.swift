@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -9,7 +11,7 @@ struct CustomTrackTests {
     @Test func aCustomTrackIsSentWhileItIsPublished() async throws {
         let network = LoopbackNetwork()
         let (anna, ben) = (makeEngine(transport: network), makeEngine(transport: network))
-        let track = try await anna.createCustomVideoTrack(useTexture: false)
+        let track = try await anna.createCustomVideoTrack(.bytes)
         let events = ben.events
         let shared = SharedSink(SinkScript())
         let sink = SinkScript()
@@ -49,7 +51,7 @@ struct CustomTrackTests {
 
     @Test func aFailedProcessorNamesItsTrackAndItsPoint() async throws {
         let engine = makeEngine { $0.hasVideo = false }
-        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let track = try await engine.createCustomVideoTrack(.bytes)
         let events = engine.events
         try await engine.setVideoProcessors(
             [Work { _ in throw Refusal(reason: "no model") }], at: .capture, track: track)
@@ -71,7 +73,7 @@ struct CustomTrackTests {
         let network = LoopbackNetwork()
         let engine = makeEngine(transport: network) { $0.hasVideo = false }
         try await engine.joinChannel("room", userID: "anna")
-        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let track = try await engine.createCustomVideoTrack(.bytes)
         try await engine.destroyCustomVideoTrack(track)
         let error = await #expect(throws: EngineError.self) {
             try await engine.publishCustomVideoTrack(track)

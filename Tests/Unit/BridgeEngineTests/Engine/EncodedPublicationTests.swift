@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -186,8 +188,7 @@ struct EncodedPublicationTests {
     @Test func unitsWhosePicturesChangeAreEncodedAgain() async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.setExternalVideoSource(.encoded)
         try await engine.joinChannel("room", userID: "anna")
         var configuration = VideoEncoderConfiguration()
         let push = { (isKey: Bool, mark: UInt8) in
@@ -221,8 +222,7 @@ struct EncodedPublicationTests {
     func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: VideoCodec) async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.setExternalVideoSource(.encoded)
         try await engine.joinChannel("room", userID: "anna")
         let unit = codec.unit(isKey: true, mark: 9)
         #expect(engine.pushExternalEncodedVideoFrame(unit) == .accepted)

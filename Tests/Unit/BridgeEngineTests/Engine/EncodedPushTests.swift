@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -11,8 +12,7 @@ struct EncodedPushTests {
 
     private func running() async throws -> MediaEngine {
         let engine = makeEngine(backend)
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
+        try await engine.setExternalVideoSource(.encoded)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
         return engine
@@ -49,9 +49,8 @@ struct EncodedPushTests {
         let empty = engine.pushExternalEncodedVideoFrame(
             EncodedVideoFrame(.h264, bytes: [], runningTime: nil))
         let raw = engine.pushExternalVideoFrame(external())
-        #expect(empty == .badSize)
-        #expect(raw == .wrongBufferType)
-        #expect(engine.refusedPushes[.badSize] == 1)
+        #expect(empty == .dropped(.badSize))
+        #expect(raw == .dropped(.wrongBufferType))
         try await engine.stopPreview()
         let track = try #require(await engine.statistics.local[.main])
         #expect(track.dropped[.undecodable] == 3)
@@ -83,8 +82,8 @@ struct EncodedPushTests {
     @Test func failedCustomTrackIsNamedAndPostsNoState() async throws {
         backend.decoders.areMissing = true
         let engine = makeEngine(backend) { $0.hasVideo = false }
-        let track = try await engine.createCustomVideoTrack(encodedFrame: true)
-        try await engine.addVideoRenderer(ScriptedSink(sink), to: .local(track))
+        let track = try await engine.createCustomVideoTrack(.encoded)
+        try await engine.addVideoSink(ScriptedSink(sink), to: .local(track))
         let (events, news) = (engine.events, engine.events)
         try await engine.startPreview()
         engine.pushExternalEncodedVideoFrame(unit(.h264), track: track)

@@ -1,8 +1,10 @@
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
 
 @testable import BridgeEngine
+@testable import MediaBridgeTesting
 
 /// An engine without C dependencies, with short timeouts.
 ///
@@ -33,16 +35,25 @@ extension MediaEngine {
             within: nil, on: .system, isCancellable: true, until: isReached, statisticsNow)
     }
 
-    func videoRenderer(_ id: SinkID) -> VideoSinkHost? { sinks.renderers[id]?.host }
+    /// The id of the sink that `setLocalVideoRenderer` has set.
+    var mainSinkID: SinkID? { sinks.video.values.first { $0.isMain }?.host.id }
+
+    func videoSinkHost(_ id: SinkID) -> VideoSinkHost? { sinks.video[id]?.host }
     func audioSink(_ id: SinkID) -> SinkHost<AudioMedia>? { sinks.audio[id]?.host }
 
     nonisolated var isLocalAudioMuted: Bool { audioTrack.isMuted }
     var isExternalVideoSourceEnabled: Bool { mainSlot.pushHost != nil }
     var isExternalAudioSourceEnabled: Bool { audioSlot.pushHost != nil }
 
-    /// Pushes that were refused before they reached a track.
-    nonisolated var refusedPushes: DropCounts { pushes.refused.all }
-    nonisolated var refusedAudioPushes: DropCounts { audioPushes.refused.all }
+    /// Pushes mono samples of 48 kHz.
+    @discardableResult
+    nonisolated func pushExternalAudioFrame(
+        _ samples: [Int16], timestamp: MediaTime?
+    ) -> FrameDisposition {
+        let frame = try? AudioFrame(
+            copying: samples, sampleRate: 48000, channels: 1, runningTime: timestamp)
+        return frame.map { pushExternalAudioFrame($0) } ?? .dropped(.badSize)
+    }
 
     /// The time of the engine's backend.
     nonisolated var time: VirtualTimeline {
@@ -55,11 +66,11 @@ extension MediaEngine {
         trace.filter { $0.hasPrefix("source") }
     }
     nonisolated var rendererTrace: [String] {
-        trace.filter { $0.hasPrefix("renderer") }
+        trace.filter { $0.hasPrefix("video sink") }
     }
 }
 
-extension EngineEvents {
+extension EventSequence<EngineEvent> {
     /// Suspends until an event with this name, of this track unless it is `nil`. Fails the test if the
     /// engine shuts down first.
     func first(

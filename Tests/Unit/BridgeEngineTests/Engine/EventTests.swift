@@ -8,7 +8,7 @@ import Testing
 @Suite(.hangGuard, .balanced)
 struct EventTests {
     @Test func aListenerThatNeverReadsKeepsTheNewestAndCountsTheRest() async throws {
-        let hub = EventHub()
+        let hub = EventHub<EngineEvent>()
         let events = hub.subscribe()
         for number in 0..<300 { hub.post(.warning("\(number)")) }
         #expect(events.missed == 44)
@@ -18,8 +18,8 @@ struct EventTests {
     }
 
     @Test func listenerReceivesEveryEventSinceItsSubscription() async throws {
-        let hub = EventHub()
-        var listeners: [EngineEvents] = []
+        let hub = EventHub<EngineEvent>()
+        var listeners: [EventSequence<EngineEvent>] = []
         for number in 0..<20 {
             listeners.append(hub.subscribe())
             hub.post(.warning("\(number)"))
@@ -32,7 +32,7 @@ struct EventTests {
     }
 
     @Test func endedListenerIsReleased() async {
-        let hub = EventHub()
+        let hub = EventHub<EngineEvent>()
         for _ in 0..<10 { _ = hub.subscribe() }
         let reading = Task { [events = hub.subscribe()] in await events.rest() }
         reading.cancel()
@@ -49,7 +49,7 @@ struct EventTests {
     }
 
     @Test func manyThreadsPostAndManyListen() async {
-        let hub = EventHub()
+        let hub = EventHub<EngineEvent>()
         let listeners = (0..<4).map { _ in hub.subscribe() }
         await withTaskGroup { group in
             for _ in 0..<4 {

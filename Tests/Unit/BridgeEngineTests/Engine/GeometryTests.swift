@@ -1,4 +1,6 @@
 import BridgeEngine
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -75,7 +77,7 @@ struct GeometryTests {
         let engine = makeEngine(backend)
         let source = SourceScript(captureType: wanted.camera ? .camera : .unknown)
         let sink = SinkScript(format: wanted.format)
-        var options = RendererOptions()
+        var options = SinkOptions()
         (options.isUpright, options.mirror) = (wanted.upright, wanted.mirror)
         options.size = wanted.size
         try await engine.setVideoSource(ScriptedSource(source))
@@ -131,7 +133,7 @@ struct GeometryTests {
         let engine = makeEngine(transport: network)
         let other = makeEngine(far, transport: network)
         let (source, sink) = (SourceScript(), SinkScript())
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.mirror = .enabled
         try await other.setRemoteVideoRenderer(
             ScriptedSink(sink), forUserID: 1, options: options)
@@ -171,7 +173,7 @@ struct GeometryTests {
         for number in 0..<12 {
             let sink = SinkScript(format: [.i420, .nv12, .any][number % 3])
             sinks.append(sink)
-            try await engine.addVideoRenderer(ScriptedSink(sink), to: .local())
+            try await engine.addVideoSink(ScriptedSink(sink), to: .local())
         }
         try await engine.startPreview()
         for number in 0..<5 {
@@ -191,7 +193,7 @@ struct GeometryTests {
         let (odd, plain) = (SinkScript(format: "v210"), SinkScript())
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(odd))
-        try await engine.addVideoRenderer(ScriptedSink(plain), to: .local())
+        try await engine.addVideoSink(ScriptedSink(plain), to: .local())
         let events = engine.events
         try await engine.startPreview()
         try source.deliver(0)

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -40,7 +41,7 @@ struct HangTests {
         hang.signal()
         await isPutAway.wait()
         let late = try bad.deliver(0)
-        #expect(late == .notStarted)
+        #expect(late == .dropped(.notStarted))
         #expect(bad.violations == 0)
         await engine.shutDown()
     }
@@ -93,7 +94,7 @@ struct HangTests {
         let hang = bad.block(call)
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad))
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         let events = engine.events
         let start = Task { try await engine.startPreview() }
         await good.called("shouldStart")
@@ -118,7 +119,7 @@ struct HangTests {
         let hang = bad.block(call)
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad))
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         try await engine.startPreview()
         try source.deliver(0)
         await good.rendered(1)

@@ -25,7 +25,7 @@ struct InlineSinkTests {
 
         func render(_ item: VideoSinkFeed.Item) -> FrameDisposition {
             state.withLock { $0.hang.take() }?.wait()
-            guard case .picture(let frame) = item.frame else { return .wrongBufferType }
+            guard case .picture(let frame) = item.frame else { return .dropped(.wrongBufferType) }
             state.withLock { state in
                 state.threads.append(currentThread())
                 state.times.append(frame.milliseconds)
@@ -79,7 +79,7 @@ struct InlineSinkTests {
         let sink = Sink()
         let feed = makeFeed(sink)
         feed.close()
-        #expect(try offer(0, to: feed) == .notStarted)
+        #expect(try offer(0, to: feed) == .dropped(.notStarted))
         #expect(sink.state.withLock { $0.times } == [])
         #expect(feed.balance.dropped[.notStarted] == 1)
     }

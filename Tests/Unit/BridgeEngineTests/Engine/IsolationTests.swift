@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -11,12 +12,12 @@ struct IsolationTests {
     let good = SinkScript()
 
     private func running(
-        _ options: RendererOptions = RendererOptions(), callTimeout: Duration = .seconds(5)
+        _ options: SinkOptions = SinkOptions(), callTimeout: Duration = .seconds(5)
     ) async throws -> MediaEngine {
         let engine = makeEngine { $0.callTimeout = callTimeout }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad), options: options)
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         try await engine.startPreview()
         return engine
     }
@@ -33,11 +34,11 @@ struct IsolationTests {
     private func counts(
         of engine: MediaEngine
     ) async throws -> (bad: EngineStatistics.Sink, good: EngineStatistics.Sink) {
-        let id = await engine.localVideoRenderer?.id
+        let id = await engine.mainSinkID
         // The working renderer has received every frame; its counts may lag behind.
         let all = await engine.statistics {
-            $0.renderers.allSatisfy { $0.key == id || $0.value.waiting == 0 }
-        }.renderers
+            $0.videoSinks.allSatisfy { $0.key == id || $0.value.balance.waiting == 0 }
+        }.videoSinks
         return (
             try #require(all.first { $0.key == id }?.value),
             try #require(all.first { $0.key != id }?.value)
@@ -55,8 +56,8 @@ struct IsolationTests {
         await events.first(named: "sinkStalled")
         let stalled = try await counts(of: engine)
         // One frame is inside, four wait, the others were evicted.
-        #expect(stalled.bad.offered == 50)
-        #expect(stalled.bad.dropped[.evicted] == 45)
+        #expect(stalled.bad.balance.offered == 50)
+        #expect(stalled.bad.balance.dropped[.evicted] == 45)
         hang.signal()
         await bad.rendered(5)
         engine.time.advance(by: .milliseconds(100))
@@ -72,7 +73,7 @@ struct IsolationTests {
 
     @Test func hangingRendererIsWaitedForOnce() async throws {
         let hang = bad.block("render")
-        var options = RendererOptions()
+        var options = SinkOptions()
         (options.whenFull, options.depth) = (.wait, 1)
         let engine = try await running(options)
         try await deliver(0..<1)
@@ -84,9 +85,9 @@ struct IsolationTests {
         try await deliver(3..<20)
         let (bad, good) = try await counts(of: engine)
         // The source waits for the first frame that finds no room; the others are evicted.
-        #expect(bad.dropped[.queueFull] == 1)
-        #expect(bad.dropped[.evicted] == 17)
-        #expect(good.rendered == 20)
+        #expect(bad.balance.dropped[.queueFull] == 1)
+        #expect(bad.balance.dropped[.evicted] == 17)
+        #expect(good.balance.delivered == 20)
         hang.signal()
         await engine.shutDown()
     }
@@ -107,24 +108,24 @@ struct IsolationTests {
         try await deliver(21..<25)
         try await engine.stopPreview()
         let (bad, good) = try await counts(of: engine)
-        #expect(bad.dropped[.failed] + bad.dropped[.evicted] == 24)
-        #expect(bad.rendered == 1)
-        #expect(good.rendered == 25)
+        #expect(bad.balance.dropped[.failed] + bad.balance.dropped[.evicted] == 24)
+        #expect(bad.balance.delivered == 1)
+        #expect(good.balance.delivered == 25)
         await engine.shutDown()
         let codes = await events.rest().codes("sinkFailed")
-        #expect(codes == [.rendererFailed, .rendererFailed])
+        #expect(codes == [.sinkFailed, .sinkFailed])
     }
 
     @Test func depthLimitsTheQueueOfARenderer() async throws {
         let hang = bad.block("render")
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.depth = 2
         let engine = try await running(options)
         try await deliver(0..<1)
         await hang.entered()
         try await deliver(1..<10)
         let (bad, _) = try await counts(of: engine)
-        #expect(bad.dropped[.evicted] == 7)
+        #expect(bad.balance.dropped[.evicted] == 7)
         hang.signal()
         await self.bad.rendered(3)
         await engine.shutDown()
@@ -156,7 +157,7 @@ struct IsolationTests {
 
     @Test func aSourceThatWaitsForARendererCanBeStopped() async throws {
         let hang = bad.block("render")
-        var options = RendererOptions()
+        var options = SinkOptions()
         (options.whenFull, options.depth) = (.wait, 1)
         let engine = try await running(options)
         let pump = Pump(source)
@@ -164,8 +165,8 @@ struct IsolationTests {
         source.state.withLock { $0.onCall = { if $0 == "shouldStop" { pump.join() } } }
         await good.rendered(2)
         // The thread of the source waits with the third frame.
-        let id = try #require(await engine.localVideoRenderer?.id)
-        _ = await engine.statistics { $0.renderers[id]?.offered == 3 }
+        let id = try #require(await engine.mainSinkID)
+        _ = await engine.statistics { $0.videoSinks[id]?.balance.offered == 3 }
         let events = engine.events
         let stop = Task { try await engine.stopPreview() }
         // The source gets half of the deadline, and is released although the renderer still hangs.

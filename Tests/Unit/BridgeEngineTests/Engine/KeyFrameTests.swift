@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -11,9 +12,8 @@ struct KeyFrameTests {
 
     private func running() async throws -> MediaEngine {
         let engine = makeEngine(backend)
-        try await engine.setExternalVideoSource(
-            enabled: true, useTexture: false, encodedFrame: true)
-        var options = RendererOptions()
+        try await engine.setExternalVideoSource(.encoded)
+        var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
         try await engine.startPreview()

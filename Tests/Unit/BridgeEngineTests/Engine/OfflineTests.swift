@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -15,7 +16,7 @@ struct OfflineTests {
         let engine = makeEngine { $0.pace = .asFastAsPossible }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(slow))
-        try await engine.addVideoRenderer(ScriptedSink(fast), to: .local())
+        try await engine.addVideoSink(ScriptedSink(fast), to: .local())
         for point in ProcessingPoint.allCases {
             try await engine.setVideoProcessors(processors, at: point)
         }

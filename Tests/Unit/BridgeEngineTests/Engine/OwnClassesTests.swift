@@ -1,3 +1,4 @@
+import MediaBridgeAgora
 import MediaCore
 import Synchronization
 import TestSupport
@@ -43,17 +44,17 @@ struct OwnClassesTests {
 
     @Test func aRendererThatWasAddedIsReachedByItsID() async throws {
         let (engine, script, sound) = (makeEngine(), SinkScript(), SoundCollector())
-        let id = try await engine.addVideoRenderer(ScriptedSink(script), to: .local())
-        let reference = try #require(await engine.videoRenderer(id))
+        let id = try await engine.addVideoSink(ScriptedSink(script), to: .local())
+        let reference = try #require(await engine.videoSinkHost(id))
         #expect(reference.id == id)
         #expect(await reference.perform { $0 is ScriptedSink })
         let soundID = try await engine.addAudioSink(sound, to: .local)
         let ear = try #require(await engine.audioSink(soundID))
         #expect(ear.identity == ObjectIdentifier(sound))
         #expect(await ear.perform { $0 is SoundCollector })
-        try await engine.removeVideoRenderer(id)
+        try await engine.removeVideoSink(id)
         try await engine.removeAudioSink(soundID)
-        #expect(await engine.videoRenderer(id) == nil)
+        #expect(await engine.videoSinkHost(id) == nil)
         #expect(await engine.audioSink(soundID) == nil)
         await engine.shutDown()
     }

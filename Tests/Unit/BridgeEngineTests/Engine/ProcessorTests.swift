@@ -1,5 +1,7 @@
 import BridgeEngine
 import Dispatch
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -111,7 +113,7 @@ struct ProcessorTests {
         try await engine.stopPreview()
         let statistics = await engine.statistics
         let dropped = try #require(statistics.local[.main]).dropped.total
-        let evicted = try #require(statistics.renderers.values.first).dropped.total
+        let evicted = try #require(statistics.videoSinks.values.first).balance.dropped.total
         #expect(sink.frames.count + dropped + evicted == 10)
         #expect(sink.frames.allSatisfy { $0.metadata["kept"] == "yes" })
         await engine.shutDown()
@@ -216,7 +218,7 @@ struct ProcessorTests {
         // returns.
         let statistics = await engine.statistics { $0.local[.main]?.balance.waiting == 0 }
         let drops = try #require(statistics.local[.main]?.dropped)
-        let unrendered = statistics.renderers.values.reduce(0) { $0 + $1.dropped.total }
+        let unrendered = statistics.videoSinks.values.reduce(0) { $0 + $1.balance.dropped.total }
         #expect(sink.times == sink.times.sorted())
         // The frame that hung, and the frames that waited behind it when the processor was
         // abandoned.
@@ -246,8 +248,8 @@ struct ProcessorTests {
         #expect(drops?[.evicted] == 15)
         hang.signal()
         try await engine.stopPreview()
-        let rest = try #require(await engine.statistics.renderers.values.first)
-        #expect(rest.offered == 5)
+        let rest = try #require(await engine.statistics.videoSinks.values.first)
+        #expect(rest.balance.offered == 5)
         await engine.shutDown()
     }
 

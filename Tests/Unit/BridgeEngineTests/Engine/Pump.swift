@@ -26,8 +26,8 @@ final class Pump: Sendable {
     private func run(_ script: SourceScript, _ first: Int) {
         var disposition = FrameDisposition.accepted
         var number = 0
-        while !isOver.load(ordering: .relaxed), disposition != .notStarted {
-            disposition = (try? script.deliver(first + number)) ?? .badFormat
+        while !isOver.load(ordering: .relaxed), disposition != .dropped(.notStarted) {
+            disposition = (try? script.deliver(first + number)) ?? .dropped(.badFormat)
             let isAccepted = disposition.isAccepted
             number += 1
             counts.withLock {

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -33,7 +34,7 @@ struct PushSwapTests {
     @Test func pushModeTakesOverAtTheFirstPush() async throws {
         let engine = try await running()
         let events = engine.events
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         #expect(await engine.isExternalVideoSourceEnabled)
         let before = try a.deliver(0)
         #expect(before == .accepted)
@@ -42,7 +43,7 @@ struct PushSwapTests {
         #expect(pushed == .accepted)
         await events.first(named: "sourceSwitched")
         let after = try a.deliver(1)
-        #expect(after == .notStarted)
+        #expect(after == .dropped(.notStarted))
         await sink.rendered(2)
         await engine.shutDown()
         #expect(sink.names == ["A", "push"])
@@ -54,14 +55,14 @@ struct PushSwapTests {
 
     @Test func turningPushModeOffBringsTheSourceBack() async throws {
         let engine = try await running()
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         let events = engine.events
         engine.pushExternalVideoFrame(external())
         await events.first(named: "sourceSwitched")
         try a.deliverAtStart(0)
-        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
+        try await engine.setExternalVideoSource(nil)
         let refused = engine.pushExternalVideoFrame(external())
-        #expect(refused == .notEnabled)
+        #expect(refused == .dropped(.notEnabled))
         #expect(await engine.videoSource != nil)
         await sink.rendered(2)
         await engine.shutDown()
@@ -72,8 +73,8 @@ struct PushSwapTests {
     @Test func turningPushModeOffBeforeTheFirstPushDisturbsNothing() async throws {
         let engine = try await running()
         let events = engine.events
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
-        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
+        try await engine.setExternalVideoSource(nil)
         let taken = try a.deliver(0)
         #expect(taken == .accepted)
         await engine.shutDown()
@@ -86,9 +87,9 @@ struct PushSwapTests {
     @Test func theDefaultSourceIsOpenedOnce() async throws {
         let backend = TestBackend()
         let engine = try await running(backend, withDefault: true)
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
-        try await engine.setExternalVideoSource(enabled: false, useTexture: false)
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
+        try await engine.setExternalVideoSource(nil)
+        try await engine.setExternalVideoSource(.bytes)
         try await engine.setVideoSource(nil)
         #expect(await !engine.isExternalVideoSourceEnabled)
         let taken = try backend.defaultScript.deliver(0)
@@ -99,14 +100,14 @@ struct PushSwapTests {
 
     @Test func aStopBeforeTheFirstPushLeavesNothingRunning() async throws {
         let engine = try await running()
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         try await engine.stopPreview()
         #expect(a.calls.last == "shouldDispose")
         #expect(
             engine.sourceTrace.filter { $0.hasSuffix("start") }.count
                 == engine.sourceTrace.filter { $0.hasSuffix("dispose") }.count)
         let refused = engine.pushExternalVideoFrame(external())
-        #expect(refused == .notStarted)
+        #expect(refused == .dropped(.notStarted))
         // Once started, push mode accepts frames at once.
         try await engine.startPreview()
         let taken = engine.pushExternalVideoFrame(external())
@@ -116,7 +117,7 @@ struct PushSwapTests {
 
     @Test func aSourceThatFailsWhilePushModeWaitsLeavesItWaiting() async throws {
         let engine = try await running()
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         let bad = SourceScript("B")
         bad.refuse("shouldInitialize")
         await #expect(throws: EngineError.self) {
@@ -135,7 +136,7 @@ struct PushSwapTests {
         try await engine.setVideoSource(source)
         try await engine.startPreview()
         let events = engine.events
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         engine.pushExternalVideoFrame(external())
         await events.first(named: "sourceSwitched")
         try a.deliverAtStart(0)
@@ -151,13 +152,13 @@ struct PushSwapTests {
     @Test func pushModeAgainTakesOverFromPushMode() async throws {
         let engine = try await running()
         let events = engine.events
-        try await engine.setExternalVideoSource(enabled: true, useTexture: true)
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.pixelBuffers)
+        try await engine.setExternalVideoSource(.bytes)
         engine.pushExternalVideoFrame(external())
         await events.first(named: "sourceSwitched")
-        try await engine.setExternalVideoSource(enabled: true, useTexture: true)
+        try await engine.setExternalVideoSource(.pixelBuffers)
         let bytes = engine.pushExternalVideoFrame(external())
-        #expect(bytes == .wrongBufferType)
+        #expect(bytes == .dropped(.wrongBufferType))
         let picture = ExternalVideoFrame()
         picture.format = .pixelBuffer
         picture.textureBuf = try PixelBuffer(.i420, size: VideoSize(width: 4, height: 2))

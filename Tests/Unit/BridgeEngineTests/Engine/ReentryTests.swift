@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -33,7 +34,7 @@ struct ReentryTests {
         sink.whenRendering { _ in blockingWait { try? await engine.stopPreview() } }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         let events = engine.events
         try await engine.startPreview()
         try source.deliver(0)
@@ -76,7 +77,7 @@ struct ReentryTests {
             engine.pushExternalVideoFrame(external())
             result.happen()
         }
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+        try await engine.setExternalVideoSource(.bytes)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
         engine.pushExternalVideoFrame(external())
@@ -109,7 +110,7 @@ struct ReentryTests {
         try await engine.setLocalVideoRenderer(object)
         try await engine.setLocalVideoRenderer(object)
         let error = await #expect(throws: EngineError.self) {
-            try await engine.addVideoRenderer(object, to: .remote("anna"))
+            try await engine.addVideoSink(object, to: .remote("anna"))
         }
         #expect(error?.code == .invalidArgument)
         await engine.shutDown()

@@ -1,5 +1,7 @@
 import BridgeEngine
 import Dispatch
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport
@@ -27,7 +29,6 @@ struct ReleaseTests {
 
     /// Calls everything that a program may call on a running engine.
     private func askAll(_ engine: MediaEngine, _ script: SourceScript) {
-        _ = engine.refusedPushes
         _ = engine.remoteUsers
         _ = engine.trace
         _ = engine.pushExternalVideoFrame(external())
@@ -96,7 +97,7 @@ struct ReleaseTests {
         let sinks = (0..<4).map { _ in SinkScript(format: .rgba) }
         try await engine.setVideoSource(ScriptedSource(source))
         for sink in sinks {
-            try await engine.addVideoRenderer(ScriptedSink(sink), to: .local())
+            try await engine.addVideoSink(ScriptedSink(sink), to: .local())
         }
         try await engine.startPreview()
         for number in 0..<3 {

@@ -1,4 +1,5 @@
 import Dispatch
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -35,7 +36,7 @@ struct RemoteVideoTests {
         let (transport, sink, backend) = (SlowTransport(), SinkScript(), TestBackend())
         transport.answer.happen()
         let engine = makeEngine(backend, transport: transport)
-        let renderer = try await engine.addVideoRenderer(ScriptedSink(sink), to: .remote("anna"))
+        let renderer = try await engine.addVideoSink(ScriptedSink(sink), to: .remote("anna"))
         try await engine.joinChannel("room", userID: "ben", role: .audience)
         let receiver = try #require(transport.receiver)
         receiver.handle(.joined("anna"))
@@ -48,7 +49,7 @@ struct RemoteVideoTests {
             try await engine.leaveChannel()
         } else {
             receiver.handle(.left("anna", .quit))
-            try await engine.removeVideoRenderer(renderer)
+            try await engine.removeVideoSink(renderer)
         }
         let track = EngineStatistics.RemoteTrack(user: "anna", track: .main)
         // A track whose renderer awaits the next channel is kept.

@@ -280,7 +280,7 @@ struct RestartTests {
             configuration.restart?.delay = .milliseconds(20)
         }
         let (microphone, sink) = (Microphone(), SoundCollector())
-        try await engine.setLocalAudioSink(sink)
+        try await engine.addAudioSink(sink, to: .local)
         try await engine.setAudioSource(microphone)
         let (events, news) = (engine.events, engine.events)
         try await engine.startPreview()
@@ -320,6 +320,6 @@ private final class Microphone: AudioSource, Sendable {
         let frame = try AudioFrame(
             copying: block(index), sampleRate: 48000, channels: 1,
             runningTime: MediaTime(value: Int64(index), timescale: 100))
-        return consumer?.consume(frame) ?? .notStarted
+        return consumer?.consume(frame) ?? .dropped(.notStarted)
     }
 }

@@ -52,10 +52,10 @@ final class ScriptedDecoders: Sendable {
         func decode(_ unit: EncodedVideoFrame) -> FrameDisposition {
             switch unit.bytes.last {
             case 255: return .dropped(.undecodable)
-            case 254: return .queueFull
+            case 254: return .dropped(.queueFull)
             case 0: lost.add(1, ordering: .relaxed)
             default:
-                guard var picture = try? frame(0) else { return .badFormat }
+                guard var picture = try? frame(0) else { return .dropped(.badFormat) }
                 picture.runningTime = unit.runningTime
                 picture.liveTiming = unit.liveTiming
                 picture.metadata["from"] = codec.rawValue

@@ -81,7 +81,7 @@ final class SourceScript: Sendable {
 
     @discardableResult
     func deliver(_ frame: VideoFrame) -> FrameDisposition {
-        consumer?.consume(frame) ?? .notStarted
+        consumer?.consume(frame) ?? .dropped(.notStarted)
     }
 
     /// Delivers a frame with this time from `shouldStart`.

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeTesting
 import MediaCore
 import Synchronization
 import TestSupport

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -125,7 +126,7 @@ struct StateMachineTests {
         // The source keeps and uses its consumer after the stop.
         let after = try script.deliver(1)
         #expect(inside == .accepted)
-        #expect(after == .notStarted)
+        #expect(after == .dropped(.notStarted))
         let statistics = await engine.statistics
         #expect(statistics.local[.main]?.delivered == 2)
         #expect(statistics.local[.main]?.accepted == 1)
@@ -154,12 +155,12 @@ struct StateMachineTests {
         try await engine.stopPreview()
         #expect(
             engine.rendererTrace == [
-                "renderer 1: query", "renderer 1: initialize", "renderer 1: start",
-                "renderer 1: stop", "renderer 1: dispose",
+                "video sink 1: query", "video sink 1: initialize", "video sink 1: start",
+                "video sink 1: stop", "video sink 1: dispose",
             ])
         // The renderer is started before the first frame can arrive.
         let order = engine.trace
-        let rendererStart = try #require(order.firstIndex(of: "renderer 1: start"))
+        let rendererStart = try #require(order.firstIndex(of: "video sink 1: start"))
         let sourceStart = try #require(order.firstIndex(of: "source 1: start"))
         #expect(rendererStart < sourceStart)
         #expect(sink.violations == 0)
@@ -172,11 +173,11 @@ struct StateMachineTests {
         bad.fail(call)
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(bad))
-        try await engine.addVideoRenderer(ScriptedSink(good), to: .local())
+        try await engine.addVideoSink(ScriptedSink(good), to: .local())
         let events = engine.events
         try await engine.startPreview()
         let error = await events.first { event -> EngineError? in
-            if case .sinkFailed(.renderer, let error) = event { return error } else { return nil }
+            if case .sinkFailed(.video, let error) = event { return error } else { return nil }
         }
         #expect(error?.call == call)
         try source.deliver(0)
@@ -193,7 +194,7 @@ struct StateMachineTests {
         let error = await #expect(throws: EngineError.self) {
             try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         }
-        #expect(error?.code == .rendererNotInitialized)
+        #expect(error?.code == .sinkNotInitialized)
         #expect(await engine.localVideoRenderer == nil)
         await engine.shutDown()
     }

@@ -1,3 +1,5 @@
+import MediaBridgeAgora
+import MediaBridgeTesting
 import MediaCore
 import TestSupport
 import Testing
@@ -18,7 +20,7 @@ struct StatisticsTests {
         try await other.joinChannel("room", userID: 2, role: .audience)
         try await engine.setVideoSource(ScriptedSource(source))
         for sink in sinks {
-            try await engine.addVideoRenderer(ScriptedSink(sink), to: .local())
+            try await engine.addVideoSink(ScriptedSink(sink), to: .local())
         }
         try await engine.setVideoProcessors([Work { $0 }], at: .encode)
         try await engine.joinChannel("room", userID: 1)
@@ -35,11 +37,11 @@ struct StatisticsTests {
         #expect(local.accepted == pump.accepted)
         #expect(local.dropped[.noTime] == 1)
         #expect(local.size == VideoSize(width: 4, height: 2))
-        for renderer in statistics.renderers.values {
-            #expect(renderer.offered == local.accepted)
-            #expect(renderer.offered == renderer.rendered + renderer.dropped.total)
+        for renderer in statistics.videoSinks.values {
+            #expect(renderer.balance.offered == local.accepted)
+            #expect(renderer.balance.waiting == 0)
         }
-        let rendered = statistics.renderers.values.map(\.rendered).sorted()
+        let rendered = statistics.videoSinks.values.map(\.balance.delivered).sorted()
         #expect(rendered[0] == 0)
         #expect(rendered[1...] == [sinks[0], sinks[2]].map(\.frames.count).sorted()[...])
         // A captured frame was sent, or evicted before the encoder's processors.
@@ -74,16 +76,16 @@ struct StatisticsTests {
         var rates = (user: 0.0, renderer: 0.0)
         let far = await other.statistics { statistics in
             rates.user = max(rates.user, statistics.remote[1]?[.main]?.frameRate ?? 0)
-            let renderer = statistics.renderers.values.first
+            let renderer = statistics.videoSinks.values.first
             rates.renderer = max(rates.renderer, renderer?.frameRate ?? 0)
-            return renderer?.rendered == 20
+            return renderer?.balance.delivered == 20
         }
         #expect(near.local[.main]?.frameRate == 19)
         let user = try #require(far.remote[1]?[.main])
         #expect(user.received == 20)
         #expect(rates.user > 0)
         #expect(user.size == VideoSize(width: 4, height: 2))
-        let renderer = try #require(far.renderers.values.first)
+        let renderer = try #require(far.videoSinks.values.first)
         #expect(rates.renderer > 0)
         #expect(renderer.latencyP50 != nil)
         #expect(try #require(renderer.latencyP99) >= #require(renderer.latencyP50))
@@ -94,9 +96,9 @@ struct StatisticsTests {
     @Test func aCustomTrackIsCountedByItself() async throws {
         let engine = makeEngine()
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
-        let track = try await engine.createCustomVideoTrack(useTexture: false)
+        let track = try await engine.createCustomVideoTrack(.bytes)
         let sink = SinkScript()
-        try await engine.addVideoRenderer(ScriptedSink(sink), to: .local(track))
+        try await engine.addVideoSink(ScriptedSink(sink), to: .local(track))
         try await engine.startPreview()
         for _ in 0..<3 { engine.pushExternalVideoFrame(external(), track: track) }
         await sink.rendered(3)
@@ -106,10 +108,10 @@ struct StatisticsTests {
         try await engine.destroyCustomVideoTrack(track)
         await sink.gone.wait()
         let after = engine.pushExternalVideoFrame(external(), track: track)
-        #expect(after == .notEnabled)
+        #expect(after == .dropped(.notEnabled))
         let gone = await engine.statistics
         #expect(gone.local[track] == nil)
-        #expect(gone.renderers.isEmpty)
+        #expect(gone.videoSinks.isEmpty)
         await engine.shutDown()
     }
 

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -9,7 +10,7 @@ struct SwapUnderLoadTests {
     @Test(arguments: [MediaPacing.source, .engine])
     func timestampsIncreaseAndEveryFrameIsCounted(_ pacing: MediaPacing) async throws {
         let (engine, sink) = (makeEngine(), SinkScript())
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
         let scripts = (0..<12).map { SourceScript("\($0)", pacing: pacing) }
@@ -50,7 +51,7 @@ struct SwapUnderLoadTests {
 
     @Test func addingAndRemovingRenderersDoesNotAffectOthers() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript("A"), SinkScript())
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)
@@ -58,9 +59,9 @@ struct SwapUnderLoadTests {
         let pump = Pump(source)
         for _ in 0..<30 {
             let guest = SinkScript()
-            let id = try await engine.addVideoRenderer(ScriptedSink(guest), to: .local())
+            let id = try await engine.addVideoSink(ScriptedSink(guest), to: .local())
             await guest.rendered(1)
-            try await engine.removeVideoRenderer(id)
+            try await engine.removeVideoSink(id)
             await guest.gone.wait()
         }
         await pump.stop()

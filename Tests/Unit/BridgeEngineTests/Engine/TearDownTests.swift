@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -63,7 +64,7 @@ struct TearDownTests {
             for number in 0..<10 { try source.deliver(number) }
         case .pendingPush, .pushing:
             try await engine.startPreview()
-            try await engine.setExternalVideoSource(enabled: true, useTexture: false)
+            try await engine.setExternalVideoSource(.bytes)
             if condition == .pushing { engine.pushExternalVideoFrame(external()) }
         case .stalled:
             let events = engine.events
@@ -104,7 +105,7 @@ struct TearDownTests {
 
     @Test(arguments: Condition.allCases)
     func release(_ condition: Condition) async throws {
-        var (scene, events): (Scene, EngineEvents) = try await {
+        var (scene, events): (Scene, EventSequence<EngineEvent>) = try await {
             let scene = try await arrange(condition)
             return (scene, scene.engine.events)
         }()

@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct TimeTests {
         _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
     ) async throws -> MediaEngine {
         let engine = makeEngine { change(&$0) }
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setVideoSource(ScriptedSource(script))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)

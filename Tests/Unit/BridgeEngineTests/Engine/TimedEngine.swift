@@ -1,4 +1,5 @@
 import BridgeEngine
+import MediaBridgeAgora
 import MediaCore
 
 /// An engine on a virtual clock, one running source, and all rendered frames.
@@ -14,7 +15,7 @@ struct TimedEngine {
     ) async throws {
         engine = makeEngine(backend, change)
         source = SourceScript("A", pacing: pacing)
-        var options = RendererOptions()
+        var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink), options: options)

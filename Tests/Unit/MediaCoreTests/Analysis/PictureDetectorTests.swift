@@ -33,14 +33,14 @@ import Testing
 
     @Test func motionIsPresentWhileAnObjectMoves() throws {
         let pictures = try [0, 0, 4, 8, 8].enumerated().map { try picture($0, boxAt: $1) }
-        let found = try findings(PictureDetector(.motion), pictures)
+        let found = try findings(PictureDetector.motion, pictures)
         #expect(found.map(\.isPresent) == [false, false, true, true, false])
         // Two boxes of 16 pixels of 256.
         #expect(found.map(\.score) == [0, 0, 0.125, 0.125, 0])
     }
 
     @Test func slowMotionIsFoundInManyPicturesPerSecond() throws {
-        var detector = PictureDetector(.motion)
+        var detector = PictureDetector.motion
         let found = try (0..<50).map { index in
             var frame = try picture(0, boxAt: index / 10)
             frame.runningTime = MediaTime(seconds: Double(index) / 50)
@@ -54,18 +54,18 @@ import Testing
         let pictures = try [60, 60, 160, 160].enumerated().map {
             try picture($0, level: $1, boxAt: 2, brighter: 60)
         }
-        #expect(try findings(PictureDetector(.motion), pictures).allSatisfy { !$0.isPresent })
+        #expect(try findings(PictureDetector.motion, pictures).allSatisfy { !$0.isPresent })
     }
 
     @Test func anotherSizeIsNoMotion() throws {
-        var detector = PictureDetector(.motion)
+        var detector = PictureDetector.motion
         _ = try detector.inspect(picture(0))
         let other = VideoFrame(try gray(8, 8), runningTime: MediaTime(seconds: 0.2))
         #expect(try detector.inspect(other) == Finding(false, score: 0))
     }
 
     @Test func motionOutsideTheAreaIsIgnored() throws {
-        var detector = PictureDetector(.motion)
+        var detector = PictureDetector.motion
         detector.area = (0, 0.5, 1, 1)
         let pictures = try [0, 4, 8].enumerated().map { try picture($0, boxAt: $1) }
         #expect(try findings(detector, pictures).allSatisfy { $0 == Finding(false, score: 0) })
@@ -75,7 +75,7 @@ import Testing
 
     @Test(arguments: [(0, false), (0.5, true), (1, true)])
     func theSensitivityDecidesHowMuchMotionCounts(sensitivity: Double, isFound: Bool) throws {
-        var detector = PictureDetector(.motion)
+        var detector = PictureDetector.motion
         detector.sensitivity = sensitivity
         // 16 pixels of 256 differ: 6 %.
         let pictures = [try picture(0), try picture(1, boxAt: 3)]
@@ -86,24 +86,24 @@ import Testing
         let pictures = [
             try picture(0, level: 20), try picture(1, level: 60), try picture(2, level: 33),
         ]
-        let found = try findings(PictureDetector(.black), pictures)
+        let found = try findings(PictureDetector.black, pictures)
         #expect(found.map(\.isPresent) == [true, false, false])
         #expect(found.map(\.score) == [1, 0, 0])
         let box = [try picture(0, level: 16, boxAt: 0)]
-        #expect(try findings(PictureDetector(.black), box) == [Finding(false, score: 0.9375)])
+        #expect(try findings(PictureDetector.black, box) == [Finding(false, score: 0.9375)])
     }
 
     @Test func aPictureThatStandsStillIsFrozenAfterTwoSeconds() throws {
         let still = try (0...10).map { try picture($0, level: UInt8(60 + $0 % 2 * 4)) }
         let moving = [try picture(11, boxAt: 0), try picture(12, boxAt: 0)]
-        let found = try findings(PictureDetector(.frozen), still + moving)
+        let found = try findings(PictureDetector.frozen, still + moving)
         #expect(found.map(\.isPresent).firstIndex(of: true) == 10)
         #expect(found[11...].allSatisfy { !$0.isPresent })
         #expect(found[11].score == 0.9375)
     }
 
     @Test func picturesWithoutLumaAreRefused() throws {
-        var detector = PictureDetector(.motion)
+        var detector = PictureDetector.motion
         let frame = VideoFrame(
             try MemoryFrameStorage(
                 format: VideoFormat(.bgra, width: 4, height: 4),

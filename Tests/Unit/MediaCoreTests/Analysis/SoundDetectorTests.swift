@@ -15,7 +15,7 @@ import Testing
         (0.5, Float(0.011), true), (0.5, 0.009, false), (1, 0.001, true), (0, 0.3, false),
     ])
     func soundIsPresentFromALevelOn(sensitivity: Double, level: Float, isPresent: Bool) throws {
-        var detector = SoundDetector(.sound)
+        var detector = SoundDetector.sound
         detector.sensitivity = sensitivity
         let finding = try detector.inspect(block(0, level: level))
         #expect(finding.isPresent == isPresent)
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func silenceIsPresentAfterTwoSeconds() throws {
-        var detector = SoundDetector(.silence)
+        var detector = SoundDetector.silence
         let found = try (0..<50).map { index in
             try detector.inspect(block(index, level: index == 25 ? 0.5 : 0.001)).isPresent
         }

@@ -22,7 +22,7 @@ import Testing
         var samples = 0
         return frames.allSatisfy { frame in
             defer { samples += frame.sampleCount }
-            let due = (frames[0].runningTime ?? .zero) + frame.format.duration(samples: samples)
+            let due = (frames[0].runningTime ?? .zero) + frame.format.duration(sampleCount: samples)
             return frame.runningTime == due
         }
     }
@@ -33,7 +33,7 @@ import Testing
         for index in 0..<100 { out += continuity.feed(try block(index)).frames }
         #expect(try samples(out) == (1...48000).map { Int32($0) })
         #expect(isUnbroken(out))
-        #expect(continuity.counts == AudioContinuity.Counts())
+        #expect(continuity.counts == AudioCorrectionCounts())
         #expect(continuity.expectedTime == MediaTime(seconds: 1))
     }
 
@@ -46,14 +46,14 @@ import Testing
         }
         #expect(out.count == 300)
         #expect(isUnbroken(out))
-        #expect(continuity.counts == AudioContinuity.Counts())
+        #expect(continuity.counts == AudioCorrectionCounts())
     }
 
     @Test func aGapIsFilledToTheSample() throws {
         var continuity = AudioContinuity()
         var out = continuity.feed(try block(0)).frames
         let result = continuity.feed(try block(4))
-        #expect(result.correction == .inserted(samples: 1440))
+        #expect(result.correction == .inserted(sampleCount: 1440))
         out += result.frames
         out += continuity.feed(try block(5)).frames
         let expected =
@@ -72,7 +72,7 @@ import Testing
         // A whole repeated block is cut off, then the first third of a longer one.
         #expect(continuity.feed(try block(1)).frames.isEmpty)
         let result = continuity.feed(try block(1, count: 1440))
-        #expect(result.correction == .dropped(samples: 480))
+        #expect(result.correction == .dropped(sampleCount: 480))
         out += result.frames
         #expect(try samples(out) == (1...1920).map { Int32($0) })
         #expect(isUnbroken(out))
@@ -116,12 +116,12 @@ import Testing
     @Test func constantOffsetIsNotTreatedAsJitter() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(0))
-        var corrections: [AudioContinuity.Correction] = []
+        var corrections: [AudioCorrection] = []
         for index in 1..<200 {
             let result = continuity.feed(try block(index, jitter: index % 2 == 0 ? 0.003 : 0.004))
             if let correction = result.correction { corrections.append(correction) }
         }
-        #expect(corrections == [.inserted(samples: 144)])
+        #expect(corrections == [.inserted(sampleCount: 144)])
     }
 
     /// Like a receiver that corrects the timestamps of network audio.
@@ -148,7 +148,7 @@ import Testing
             copying: [Int16](repeating: 1, count: 882), sampleRate: 44100, channels: 2,
             runningTime: MediaTime(seconds: 0.03))
         let result = continuity.feed(other)
-        #expect(result.correction == .inserted(samples: 882))
+        #expect(result.correction == .inserted(sampleCount: 882))
         #expect(result.frames.first?.format == other.format)
         #expect(
             result.frames.map(\.runningTime) == [

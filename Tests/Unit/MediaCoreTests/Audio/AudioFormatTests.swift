@@ -27,13 +27,13 @@ import Testing
 
     @Test func samplesAndTimesAgree() {
         let format = AudioFormat(sampleRate: 44100, channels: 2)
-        #expect(format.duration(samples: 44100) == MediaTime(seconds: 1))
+        #expect(format.duration(sampleCount: 44100) == MediaTime(seconds: 1))
         for count in [1, 441, 1024, 44099, 10_000_001] {
-            #expect(format.samples(in: format.duration(samples: count)) == count)
-            #expect(format.samples(in: .zero - format.duration(samples: count)) == -count)
+            #expect(format.sampleCount(in: format.duration(sampleCount: count)) == count)
+            #expect(format.sampleCount(in: .zero - format.duration(sampleCount: count)) == -count)
         }
         // Several days, where nanoseconds multiplied by the rate would overflow.
-        #expect(format.samples(in: MediaTime(seconds: 1_000_000)) == 44_100_000_000)
+        #expect(format.sampleCount(in: MediaTime(seconds: 1_000_000)) == 44_100_000_000)
     }
 
     @Test func bytesFollowTheLayout() {
@@ -44,7 +44,7 @@ import Testing
         let planar = AudioFormat(.f32le, sampleRate: 48000, channels: 6, layout: .planar)
         #expect(planar.planes == 6)
         #expect(planar.sampleStride == 4)
-        #expect(planar.byteCount(samples: 10) == 240)
+        #expect(planar.byteCount(sampleCount: 10) == 240)
     }
 
     @Test func impossibleFormatsAreInvalid() {

@@ -1,3 +1,4 @@
+import MediaBridgeAgora
 import MediaCore
 
 // Renderers as programs write them for Agora's MediaIO and for OpenTok. Only the types are renamed.

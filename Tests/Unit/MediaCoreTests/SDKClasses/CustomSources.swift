@@ -1,3 +1,4 @@
+import MediaBridgeAgora
 import MediaCore
 
 // Sources as programs write them for Agora's MediaIO. Only the types are renamed. They are not

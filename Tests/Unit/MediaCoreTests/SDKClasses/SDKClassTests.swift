@@ -112,20 +112,20 @@ import Testing
                 let disposition = received.consumeRawData(
                     start, withTimestamp: .zero, format: .i420,
                     size: VideoSize(width: size.0, height: size.1), rotation: .upright)
-                #expect(disposition == .badSize)
+                #expect(disposition == .dropped(.badSize))
             }
             let size = VideoSize(width: 4, height: 4)
             let odd = received.consumeRawData(
                 start, withTimestamp: .zero, format: "v210", size: size, rotation: .upright)
-            #expect(odd == .badFormat)
-            let narrow = received.consume(
-                RawPicture(unsafe: bytes, format: .i420, size: size, strideInPixels: 3),
-                withTimestamp: .zero, rotation: .upright)
-            #expect(narrow == .badStride)
-            let short = received.consume(
-                RawPicture(unsafe: bytes, format: .rgba, size: VideoSize(width: 5, height: 4)),
-                withTimestamp: .zero, rotation: .upright)
-            #expect(short == .badSize)
+            #expect(odd == .dropped(.badFormat))
+            let narrow = received.consumeRawData(
+                bytes.bytes, withTimestamp: .zero, format: .i420, size: size, strideInPixels: 3,
+                rotation: .upright)
+            #expect(narrow == .dropped(.badStride))
+            let short = received.consumeRawData(
+                bytes.bytes, withTimestamp: .zero, format: .rgba,
+                size: VideoSize(width: 5, height: 4), rotation: .upright)
+            #expect(short == .dropped(.badSize))
         }
         #expect(received.frames.withLock { $0.isEmpty })
     }

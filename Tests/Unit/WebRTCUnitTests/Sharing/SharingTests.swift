@@ -81,7 +81,7 @@ struct SharingTests {
         #expect(audio.send(Units.audio) == .dropped(.muted))
         #expect(peer.state.value.audio == 1)
         audio.end()
-        #expect(audio.send(Units.audio) == .notStarted)
+        #expect(audio.send(Units.audio) == .dropped(.notStarted))
         await membership.leave()
     }
 
@@ -91,7 +91,7 @@ struct SharingTests {
         let peer = try await viewer(served)
         await served.listener.waitFor("key frame")
         held.video.send(Units.key(1))
-        peer.state.change { $0.disposition = .queueFull }
+        peer.state.change { $0.disposition = .dropped(.queueFull) }
         held.video.send(Units.delta(2))
         peer.state.change { $0.disposition = .accepted }
         held.video.send(Units.delta(3))
@@ -143,7 +143,8 @@ struct SharingTests {
         let next = try await viewer(served)
         #expect(next.media.video == [.h264])
         #expect(
-            held.video.send(EncodedVideoFrame(.av1, bytes: [1], runningTime: .zero)) == .badFormat)
+            held.video.send(EncodedVideoFrame(.av1, bytes: [1], runningTime: .zero))
+                == .dropped(.badFormat))
         await held.membership.leave()
     }
 

@@ -1,4 +1,5 @@
 internal import CFuzzer
+internal import Dispatch
 internal import Glibc
 
 /// libFuzzer with this program's command line.
@@ -10,5 +11,17 @@ public enum Fuzzer {
         var count = CommandLine.argc
         var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
         exit(LLVMFuzzerRunDriver(&count, &arguments, one))
+    }
+
+    /// Blocks until `body` returns.
+    public static func wait(_ body: @escaping @Sendable () async -> Bool) -> Bool {
+        let end = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var result = false  // read after the signal
+        Task.detached {
+            result = await body()
+            end.signal()
+        }
+        end.wait()
+        return result
     }
 }

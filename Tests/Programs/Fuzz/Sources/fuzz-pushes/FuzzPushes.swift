@@ -1,5 +1,6 @@
 import FuzzSupport
 import MediaBridge
+import MediaBridgeAgora
 
 @main struct FuzzPushes {
     static func main() { Fuzzer.run(fuzzOne) }

@@ -1,5 +1,6 @@
 import Dispatch
 import MediaBridge
+import MediaBridgeAgora
 
 /// An engine in preview, with a track for each kind of push, and a renderer that reads every pixel.
 struct PushedEngine: Sendable {
@@ -22,11 +23,11 @@ struct PushedEngine: Sendable {
         var configuration = MediaEngine.Configuration()
         configuration.pace = .asFastAsPossible
         let engine = MediaEngine(configuration: configuration)
-        try await engine.setExternalVideoSource(enabled: true, useTexture: false)
-        let pictures = try await engine.createCustomVideoTrack(useTexture: true)
-        let units = try await engine.createCustomVideoTrack(encodedFrame: true)
-        try await engine.setLocalVideoRenderer(Reader())
-        try await engine.addVideoRenderer(Reader(), to: .local(pictures))
+        try await engine.setExternalVideoSource(.bytes)
+        let pictures = try await engine.createCustomVideoTrack(.pixelBuffers)
+        let units = try await engine.createCustomVideoTrack(.encoded)
+        try await engine.addVideoSink(Reader(), to: .local())
+        try await engine.addVideoSink(Reader(), to: .local(pictures))
         try await engine.startPreview()
         return PushedEngine(engine: engine, pictures: pictures, units: units)
     }

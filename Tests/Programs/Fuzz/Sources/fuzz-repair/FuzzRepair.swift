@@ -15,13 +15,11 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let (recording, output) = (directory + "/in", directory + "/out")
     try? FileManager.default.removeItem(atPath: output)
     guard (try? bytes.write(to: URL(fileURLWithPath: recording))) != nil else { return 0 }
-    var repair = RecordingRepair(recording, to: output)
-    repair.stallTimeout = .seconds(5)
     let done = DispatchSemaphore(value: 0)
-    let job = repair
     Task.detached {
         do throws(PipelineError) {
-            _ = try await job.run()
+            _ = try await Recordings.repair(
+                recording, to: output, stallTimeout: .seconds(5))
         } catch {
             guard error.code != .deadlineExceeded else { fatalError("\(error)") }
             guard !error.message.isEmpty else { fatalError("an error without a word") }
@@ -33,7 +31,7 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     done.wait()
     guard isUnchanged(recording, bytes) else { fatalError("the recording was changed") }
-    guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck") }
+    guard Fuzzer.wait({ await GStreamer.shutDown() }) else { fatalError("a pipeline is stuck") }
     return 0
 }
 

@@ -24,7 +24,9 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         _ = try? PipelineVideoSink(text, configuration: configuration)
     }
     // Pipelines go to NULL on background threads.
-    guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck: \(text)") }
+    guard Fuzzer.wait({ await GStreamer.shutDown() }) else {
+        fatalError("a pipeline is stuck: \(text)")
+    }
     return 0
 }
 

@@ -22,7 +22,9 @@ public func fuzzOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let isTooLate = error.element != nil && error.message.contains("is not among the elements")
         guard !isTooLate else { fatalError("made before it was refused: \(text)") }
     }
-    guard GStreamer.waitForTeardown() else { fatalError("a pipeline is stuck: \(text)") }
+    guard Fuzzer.wait({ await GStreamer.shutDown() }) else {
+        fatalError("a pipeline is stuck: \(text)")
+    }
     return 0
 }
 

@@ -1,3 +1,5 @@
+public import MediaCore
+
 /// A frame for push mode, whose fields are set one by one.
 ///
 /// It is a class because code for RTC SDKs is written that way: `let frame = ExternalVideoFrame()`,
@@ -187,4 +189,9 @@ extension VideoPixelFormat {
         default: return nil
         }
     }
+}
+
+extension VideoRotation {
+    /// ``upright`` under its SDK name.
+    public static let rotationNone = VideoRotation.upright
 }

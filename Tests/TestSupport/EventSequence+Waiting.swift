@@ -1,6 +1,7 @@
 public import BridgeEngine
+public import MediaCore
 
-extension EngineEvents {
+extension EventSequence<EngineEvent> {
     /// The first event that `pick` accepts, converted by it.
     public func first<T>(_ pick: (EngineEvent) -> T?) async -> T? {
         for await event in self { if let picked = pick(event) { return picked } }

@@ -1,3 +1,4 @@
+internal import BridgeEngine
 internal import MediaBasics
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+internal import BridgeEngine
 internal import MediaCore
 
 /// A member's place in a loopback channel. Only for use under the channel's lock.

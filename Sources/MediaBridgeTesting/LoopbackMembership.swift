@@ -1,3 +1,4 @@
+internal import BridgeEngine
 internal import MediaBasics
 internal import MediaCore
 internal import Synchronization
@@ -89,7 +90,7 @@ final class LoopbackPublication: ChannelPublication {
     var audioCodecs: Set<AudioCodec> { AudioCodec.named }
 
     func send(_ media: consuming ChannelMedia) -> FrameDisposition {
-        guard !isOver.load(ordering: .relaxed) else { return .notStarted }
+        guard !isOver.load(ordering: .relaxed) else { return .dropped(.notStarted) }
         switch media {
         case .picture, .samples: guard carriesFrames else { return .dropped(.badFormat) }
         case .unit, .audioUnit: break

@@ -1,4 +1,6 @@
+public import BridgeEngine
 package import MediaBasics
+@_exported public import MediaBridge
 internal import Synchronization
 
 /// Channels inside this process: engines that join a channel of the same name exchange frames
@@ -16,7 +18,7 @@ internal import Synchronization
 /// try await ben.joinChannel("room", userID: "ben", role: .audience)
 /// ```
 public final class LoopbackNetwork: ChannelTransport {
-    /// The network that engines use by default.
+    /// A network for all engines of the process.
     public static let shared = LoopbackNetwork()
 
     struct State {
@@ -307,5 +309,24 @@ extension LoopbackNetwork {
         _ = timeline.schedule(after: delay, on: timers) { [weak self, weak channel] in
             if let self, let channel { body(self, channel) }
         }
+    }
+}
+
+/// Checks the token of a request to join a channel.
+///
+/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws ``EngineError`` with one
+/// of the codes for tokens. Thread: any.
+public typealias TokenVerifier =
+    @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?
+
+extension MediaEngine {
+    /// Creates an engine whose channels are inside this process.
+    ///
+    /// - Parameters:
+    ///   - configuration: The engine's settings; the defaults suit a call.
+    ///   - transport: Connects the engines that use it and join a channel of the same name.
+    public init(configuration: Configuration = Configuration(), transport: LoopbackNetwork) {
+        self.init(
+            configuration: configuration, backend: GStreamerBackend(), transport: transport)
     }
 }

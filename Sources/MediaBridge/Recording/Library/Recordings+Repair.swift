@@ -1,23 +1,9 @@
 internal import Glibc
 internal import MediaBasics
 
-/// Repairs a recording whose process was killed: restores its duration and index, and keeps every
-/// frame.
-///
-/// ```swift
-/// let report = try await RecordingRepair("killed.mkv").run()
-/// print(report.seconds, report.tracks)
-/// ```
-///
-/// The streams are read, written by the same container's muxer into a new file in the same
-/// directory, and read again. The new file replaces the old one only if every track has as many
-/// units as before, at the same times. Nothing is re-encoded. If there is an error, the original is
-/// unchanged. A complete file without fragments is copied unchanged.
-///
-/// Each repair can be run once. Thread: any but a streaming thread.
-public struct RecordingRepair: Sendable {
+extension Recordings {
     /// The contents of the repaired recording.
-    public struct Report: Sendable {
+    public struct Repair: Sendable {
         /// One stream of the recording.
         public struct Track: Sendable {
             /// The GStreamer media type, for example `video/x-h264`.
@@ -43,25 +29,47 @@ public struct RecordingRepair: Sendable {
         public var damage: [String]
     }
 
-    /// The recording's path.
-    package let path: String
-    /// The path of the new file; `nil`: it replaces the recording, once it has been checked.
-    package let output: String?
-    /// How long reading or writing may make no progress before the repair fails. Default 30 s.
-    public var stallTimeout = Duration.seconds(30).asDefaultDeadline
-
-    /// Creates a repair; reads nothing yet.
-    public init(_ path: String, to output: String? = nil) {
-        self.path = path
-        self.output = output
-    }
-
-    /// Repairs the recording. If the task is cancelled, everything stays unchanged.
+    /// Repairs a recording whose process was killed: restores its duration and index, and keeps every
+    /// frame.
     ///
+    /// ```swift
+    /// let repair = try await Recordings.repair("killed.mkv")
+    /// print(repair.seconds, repair.tracks)
+    /// ```
+    ///
+    /// The streams are read, written by the same container's muxer into a new file in the same
+    /// directory, and read again. The new file replaces the old one only if every track has as many
+    /// units as before, at the same times. Nothing is re-encoded. If there is an error, or if the
+    /// task is cancelled, the original is unchanged. A complete file without fragments is copied
+    /// unchanged.
+    ///
+    /// - Parameters:
+    ///   - path: The recording.
+    ///   - output: The path of the new file; `nil`, the default: it replaces the recording, once it
+    ///     has been checked.
+    ///   - stallTimeout: How long reading or writing may make no progress. Default 30 s.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if there is no such file,
     ///   ``PipelineError/Code/streamFailed`` if it cannot be repaired, or if the new file lacks
     ///   anything that the old one has.
-    public func run() async throws(PipelineError) -> Report {
+    public static func repair(
+        _ path: String, to output: String? = nil, stallTimeout: Duration? = nil
+    ) async throws(PipelineError) -> Repair {
+        try await RecordingRepair(
+            path: path, output: output,
+            stallTimeout: stallTimeout ?? .seconds(30).asDefaultDeadline
+        ).run()
+    }
+}
+
+/// One repair of a recording. Its path, the path of the new file, and how long nothing may move.
+struct RecordingRepair: Sendable {
+    let path: String
+    /// The path of the new file; `nil`: it replaces the recording, once it has been checked.
+    let output: String?
+    /// How long reading or writing may make no progress before the repair fails.
+    var stallTimeout: Duration
+
+    func run() async throws(PipelineError) -> Recordings.Repair {
         // No other process writes the recording from before the scan until the new file has its name.
         let original = try ClaimedFile(existing: path)
         defer { original.unlock() }
@@ -107,10 +115,10 @@ public struct RecordingRepair: Sendable {
             throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
         }
         try draft.publish()
-        return Report(
+        return Recordings.Repair(
             container: container, input: path, output: target,
             tracks: after.map { stream in
-                Report.Track(
+                Recordings.Repair.Track(
                     mediaType: stream.mediaType, units: stream.times.count,
                     seconds: RecordedTracks.seconds(of: [stream]))
             }, seconds: RecordedTracks.seconds(of: after), bytes: FileSize.of(target) ?? 0,

@@ -1,3 +1,4 @@
+internal import BridgeEngine
 internal import MediaCore
 
 // The delivery of frames and units.
@@ -12,7 +13,7 @@ extension LoopbackRoster {
         _ media: ChannelMedia, _ stream: MediaTrackID, from slot: Int
     ) -> FrameDisposition {
         guard let place = places[slot] else { return .dropped(.closed) }
-        guard let index = place.place(of: stream) else { return .notStarted }
+        guard let index = place.place(of: stream) else { return .dropped(.notStarted) }
         guard !place.publications[index].isMuted else { return .dropped(.muted) }
         if stream != .audio { place.member.countSent() }
         for route in place.routes where !route.unwanted.contains(stream) {
