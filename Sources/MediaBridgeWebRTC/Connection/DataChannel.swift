@@ -24,8 +24,14 @@ final class DataChannel: Sendable {
 
     deinit { g_object_unref(pointer) }
 
-    /// Reports the peer's messages to the observer.
-    func begin(_ events: PeerEvents) {
+    /// The name of the channel, from the side that created it.
+    var label: String { String(adopting: mb_get_string(pointer, "label")) ?? "" }
+
+    /// Calls `body` with the observer and each of the peer's messages, one at a time.
+    func begin(
+        _ events: PeerEvents,
+        _ body: @escaping @Sendable (any PeerConnectionObserver, ChannelMessage) -> Void
+    ) {
         typealias Listener = SignalListener<ChannelMessage>
         let receive: @Sendable (ChannelMessage) -> Void = { [weak self] message in
             guard let self, message.bytes.count <= Self.maximumSize,
@@ -34,7 +40,7 @@ final class DataChannel: Sendable {
             waiting.add(1, ordering: .relaxed)
             events.notify { [weak self] observer in
                 self?.waiting.subtract(1, ordering: .relaxed)
-                observer.receive(message)
+                body(observer, message)
             }
         }
         mb_channel_on_text(

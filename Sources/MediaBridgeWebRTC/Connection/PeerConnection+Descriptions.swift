@@ -264,12 +264,25 @@ extension PeerConnection {
         senders.values.forEach { $0.open() }
     }
 
+    /// Takes the peer's first channel for messages and its first channel for the RTP clock. Ignores further ones.
     private func take(_ channel: DataChannel) {
+        let isClock = role == .sender && channel.label == Self.clockLabel
+        let place = isClock ? \Parts.clock : \Parts.messages
         let isFirst = parts.withLock { parts in
-            guard parts.messages == nil, !parts.isClosed else { return false }
-            parts.messages = channel
+            guard parts[keyPath: place] == nil, !parts.isClosed else { return false }
+            parts[keyPath: place] = channel
             return true
         }
-        if isFirst { channel.begin(events) }
+        guard isFirst else { return }
+        guard isClock else { return channel.begin(events) { $0.receive($1) } }
+        channel.begin(events) { [weak self, weak channel] _, _ in
+            guard let sender = self?.parts.withLock({ $0.senders[.video] }) else { return }
+            let timestamp = withUnsafeBytes(of: sender.timestampNow.bigEndian) { Array($0) }
+            _ = channel?.send(ChannelMessage(timestamp))
+        }
     }
+
+    /// The label of a data channel on which the sender replies to each message with the RTP timestamp of a video
+    /// frame that is captured now. With it, a viewer measures the latency of the frames that it displays.
+    private static let clockLabel = "rtp-clock"
 }

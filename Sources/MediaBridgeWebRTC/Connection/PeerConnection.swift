@@ -34,6 +34,8 @@ public final class PeerConnection: Sendable {
         var receiver: PeerReceiver?
         var monitor: PeerMonitor?
         var messages: DataChannel?
+        /// The channel on which the peer requests the sender's RTP clock.
+        var clock: DataChannel?
         /// The candidates of the peer that arrived before its description.
         var early: [Candidate] = []
         /// The position of each of the peer's m-lines, by `mid`, in webrtcbin's description; `nil`
@@ -88,7 +90,7 @@ public final class PeerConnection: Sendable {
         let (link, monitor, limit) = parts.withLock { parts in
             parts.isClosed = true
             parts.senders.values.forEach { $0.close() }
-            parts.messages = nil
+            (parts.messages, parts.clock) = (nil, nil)
             return (parts.link, parts.monitor, parts.connectLimit.take())
         }
         limit?.cancel()

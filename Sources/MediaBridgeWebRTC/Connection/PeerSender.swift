@@ -16,6 +16,8 @@ final class PeerSender: Sendable {
     private let feed: EncodedFeed
     private let payloader: Pad
     private let timeline: SendTimeline
+    /// The RTP timestamp at the pipeline's running time zero.
+    private let timestampOrigin = UInt32.random(in: 0..<UInt32.max)
     private enum Phase { case new, open, closed }
     private let phase = Mutex(Phase.new)
     private let packets = Atomic<Int>(0)
@@ -24,8 +26,9 @@ final class PeerSender: Sendable {
     init?(_ stream: PeerStream, _ source: UInt32, in link: PeerPipeline) {
         guard
             let input = link.pipeline.appSources[PeerPipelineText.source(stream.codec.kind)],
-            let payloader = link.pipeline.element(
-                named: PeerPipelineText.payloader(stream.codec.kind))?.pad("src")
+            let element = link.pipeline.element(
+                named: PeerPipelineText.payloader(stream.codec.kind)),
+            let payloader = element.pad("src")
         else { return nil }
         self.stream = stream
         self.source = source
@@ -33,6 +36,7 @@ final class PeerSender: Sendable {
         feed = EncodedFeed(input, mayGoBack: !stream.isVideo)
         timeline = link.timeline
         self.payloader = payloader
+        element.set("timestamp-offset", "\(timestampOrigin)")
         payloader.onBuffer { [weak self] in self?.packets.add(1, ordering: .relaxed) }
     }
 
@@ -81,6 +85,11 @@ final class PeerSender: Sendable {
         return feed.push(references, due: { timeline.due(time, live) }, wrapping: wrap)
     }
 
+    /// The RTP timestamp of a frame that is captured now.
+    var timestampNow: UInt32 {
+        timestampOrigin &+ timeline.timestamp(clockRate: stream.encoding.clockRate)
+    }
+
     /// The counts so far.
     var counts: PeerStatistics.Stream {
         var counts = PeerStatistics.Stream()
@@ -116,5 +125,13 @@ final class SendTimeline: Sendable {
             return present
         }
         return time + shift
+    }
+
+    /// Returns the present running time of the pipeline in units of an RTP clock.
+    func timestamp(
+        clockRate: Int, now: MediaTime = MediaTime(SharedClock.now)
+    ) -> UInt32 {
+        let seconds = Double((now - origin).nanoseconds) / 1e9
+        return UInt32(truncatingIfNeeded: Int64(seconds * Double(clockRate)))
     }
 }

@@ -21,4 +21,11 @@ struct SendTimelineTests {
         let due = timeline.due(MediaTime(seconds: 4), live, now: MediaTime(seconds: 900))
         #expect(due == MediaTime(seconds: 7))
     }
+
+    @Test func theRTPClockCountsFromTheOriginAndWraps() {
+        #expect(timeline.timestamp(clockRate: 90_000, now: MediaTime(seconds: 102)) == 180_000)
+        // 2^32 units of a 64 kHz clock last 67,108.864 s.
+        let late = MediaTime(nanoseconds: 100_000_000_000 + 67_108_864_000_000 + 1_000_000_000)
+        #expect(timeline.timestamp(clockRate: 64_000, now: late) == 64_000)
+    }
 }
