@@ -13,6 +13,9 @@ struct ShareCommand: AsyncParsableCommand {
             sent without re-encoding. Audio is sent if the capture has a stream named audio (appsink \
             name=audio).
 
+            Press s on the page, or add ?stats to its address, to show the picture size, frame rate, bit rate, \
+            packet loss and the latency from capture to display.
+
             \(ServingOptions.access)
 
             Examples:

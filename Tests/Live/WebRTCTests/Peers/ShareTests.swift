@@ -70,6 +70,36 @@ struct ShareTests {
         }
     }
 
+    @Test func thePageShowsStatisticsForTheAddressQueryAndTheKey() async throws {
+        try await withTestNetwork { network in
+            let share = try await ServingProgram(
+                ["share", "--capture", Self.capture], on: network.server)
+            try await withBrowser(on: network.client) { browser in
+                let page = try await browser.open(
+                    "\(share.origin)/?stats#token=\(ServingProgram.token)")
+                try await expectStatistics(on: page)
+                #expect(try await page.evaluate(Self.pressKey) == "true")
+                try await page.load("about:blank")
+                try await page.load(share.page)
+                try await page.evaluate("rig.shown(video, 2)")
+                #expect(try await page.evaluate("$('stats').hidden") == "true")
+                #expect(try await page.evaluate("current.clock === undefined") == "true")
+                #expect(try await page.evaluate(Self.pressKey) == "false")
+                try await expectStatistics(on: page)
+            }
+            _ = try await share.end()
+        }
+    }
+
+    /// Waits until the page shows all figures, and checks them.
+    private func expectStatistics(on page: Browser.Page) async throws {
+        let texts = try await page.evaluate(Self.statistics, as: [String].self)
+        let numbers = texts.compactMap { $0.split(separator: " ").first.flatMap { Double($0) } }
+        #expect(numbers.count == 5 && numbers.allSatisfy { $0 >= 0 }, "\(texts)")
+        #expect(texts.first == "160 × 120")
+        #expect(texts.last?.hasSuffix(" ms") == true, "\(texts)")
+    }
+
     @Test func aWrongTokenAndAnUnknownCodecAreReported() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
@@ -133,6 +163,22 @@ struct ShareTests {
             await rig.shown(video)
           }
         })()
+        """
+
+    /// JavaScript: the texts of the statistics, once each has a number and the frame rate is above zero.
+    private static let statistics = """
+        new Promise(done => {
+          const look = () => {
+            const texts = ['size', 'rate', 'bits', 'loss', 'latency'].map(id => $(id).textContent)
+            const isComplete = texts.every(text => /[0-9]/.test(text)) && parseFloat(texts[1]) > 0
+            isComplete ? done(texts) : requestAnimationFrame(look)
+          }
+          look()
+        })
+        """
+    /// JavaScript: presses `s`, and returns whether the statistics are hidden.
+    private static let pressKey = """
+        dispatchEvent(new KeyboardEvent('keydown', {key: 's'})), $('stats').hidden
         """
 
     /// JavaScript: the page's message about the token, once it is shown.
