@@ -282,6 +282,130 @@ enum Example {
         try await engine.addVideoSink(BlackAndWhiteRenderer(), to: .local())
         // end
     }
+
+    static func customSource() async throws {
+        // Programs
+        /// Delivers ninety grey frames, from dark to bright.
+        final class Sunrise: VideoSource {
+            var consumer: (any VideoFrameConsumer)?
+            func bufferType() -> VideoBufferType { .pixelBuffer }
+            func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+            func shouldStart() {
+                guard let consumer else { return }
+                Thread.detachNewThread {
+                    do {
+                        for number in 0..<90 {
+                            let size = VideoSize(width: 320, height: 240)
+                            var picture = try PixelBuffer(.gray8, size: size)
+                            try picture.withMutablePlanes { $0[0].fill(UInt8(2 * number)) }
+                            let time = MediaTime(value: Int64(number), timescale: 30)
+                            consumer.consume(VideoFrame(picture, runningTime: time))
+                        }
+                        consumer.sourceDidEnd()
+                    } catch {
+                        consumer.sourceDidFail(error)
+                    }
+                }
+            }
+            func shouldStop() {}  // later frames are dropped and counted
+        }
+
+        let engine = MediaEngine()
+        let events = engine.events
+        try await engine.setVideoSource(Sunrise())
+        let recorder = try Recorder("sunrise.mkv")
+        try recorder.start()
+        try await engine.addRecorder(recorder)
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // passes the queued frames to the recorder
+        print(try await recorder.stop())
+        // end
+    }
+
+    static func motionRecorder(_ camera: String) async throws {
+        // Programs
+        var plan = BridgePlan(capture: camera)
+        plan.detectors = [StreamDetector("motion", pictures: { PictureDetector(.motion) })]
+        var recording = BridgePlan.Recording(path: "motion.mkv")
+        recording.configuration.whenExists = .number  // then motion-00001.mkv …
+        recording.events = RecordedEvents(before: .seconds(5), after: .seconds(10))
+        plan.recordings = [recording]
+
+        let bridge = try Bridge(plan)
+        bridge.onEvent { event in
+            if case .detected(let motion) = event, motion.ended == nil {
+                print("motion at \(motion.began)")
+            }
+        }
+        try await bridge.run(stopOn: .interrupt).get()
+        for file in bridge.recorders[0].report.files { print(file) }
+        // end
+    }
+
+    static func pictureInPicture(_ large: String, _ small: String) async throws {
+        // Programs
+        var plan = BridgePlan(
+            capture: "compositor name=both sink_1::xpos=16 sink_1::ypos=16 "
+                + "sink_1::width=160 sink_1::height=120 sink_1::sizing-policy=keep-aspect-ratio "
+                + "! videoconvert \(large) ! both.sink_0 \(small) ! both.sink_1")
+        plan.recordings = [BridgePlan.Recording(path: "both.mkv")]
+        print(try await Bridge(plan).run(stopOn: .interrupt).get())
+        // end
+    }
+
+    static func lightMeter(_ camera: String) async throws {
+        // Programs
+        /// Prints the mean brightness of each frame, from 0 to 255.
+        final class LightMeter: VideoSink {
+            func pixelFormat() -> VideoPixelFormat { .gray8 }  // the engine converts
+
+            func render(_ frame: VideoFrame) throws {
+                let sum = try frame.withPlanes { planes in
+                    var sum = 0
+                    for y in 0..<planes[0].rows {
+                        let row = planes[0].row(y)
+                        for x in row.byteOffsets { sum += Int(row[x]) }
+                    }
+                    return sum
+                }
+                print("brightness \(sum / (frame.width * frame.height))")
+            }
+        }
+
+        let engine = MediaEngine()
+        let events = engine.events
+        try await engine.setVideoSource(PipelineVideoSource(camera))
+        try await engine.setLocalVideoRenderer(LightMeter())
+        try await engine.startPreview()
+        for await event in events { if case .sourceEnded = event { break } }
+        await engine.shutDown()  // renders the queued frames
+        // end
+    }
+
+    static func levelMeter(_ microphone: String) async throws {
+        // Programs
+        /// Prints the peak of each block of audio as a bar.
+        struct LevelMeter: AudioProcessor {
+            func process(_ frame: consuming AudioFrame) throws -> AudioFrame? {
+                let peak = try frame.withSamples(as: Int16.self) { samples in
+                    var peak = 0
+                    for index in samples.indices { peak = max(peak, abs(Int(samples[index]))) }
+                    return peak
+                }
+                print(String(repeating: "|", count: peak * 60 / 32_768))
+                return frame
+            }
+        }
+
+        var plan = BridgePlan(capture: "\(microphone) ! audioconvert ! audio/x-raw,format=S16LE")
+        plan.audioProcessors = [LevelMeter()]
+        var recording = BridgePlan.Recording(path: "talk.flac")
+        recording.configuration.audio = AudioEncoding()
+        plan.recordings = [recording]
+        print(try await Bridge(plan).run(stopOn: .interrupt).get())
+        // end
+    }
 }
 
 /// The number of rows drawn.

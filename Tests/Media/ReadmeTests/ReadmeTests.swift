@@ -18,6 +18,7 @@ struct ReadmeTests {
         ("ComingFromAgora", "Sources/MediaBridge/MediaBridge.docc/ComingFromAgora.md", 1),
         ("Sound", "Sources/MediaBridge/MediaBridge.docc/Sound.md", 3),
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
+        ("Programs", "Sources/MediaBridge/MediaBridge.docc/Programs.md", 5),
     ])
     func everyExampleStandsThereToTheLetter(mark: String, file: String, count: Int) throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
