@@ -1,6 +1,7 @@
 /// An audio sink made from a gst-launch string: speakers, a file, an encoder, the network.
 ///
 /// ```swift
+/// let source = try PipelineAudioSource("pulsesrc")
 /// let sink = try PipelineAudioSink("audioconvert ! opusenc ! oggmux ! filesink location=out.ogg")
 /// for try await frame in source.frames() { try await sink.write(frame) }
 /// try await sink.finish()

@@ -4,6 +4,7 @@ internal import Synchronization
 /// A video sink made from a gst-launch string: a display, a file, an encoder, the network.
 ///
 /// ```swift
+/// let source = try PipelineVideoSource("v4l2src ! videoconvert")
 /// let sink = try PipelineVideoSink("videoconvert ! x264enc ! mp4mux ! filesink location=out.mp4")
 /// for try await frame in source.frames() { try await sink.write(frame) }
 /// let report = try await sink.finish()

@@ -261,7 +261,7 @@ extension MediaEngine {
     /// configuration includes them. The stream is the engine's own or a remote user's.
     ///
     /// ```swift
-    /// let recorder = try Recorder("call.mkv", configuration: configuration)
+    /// let recorder = try Recorder("call.mkv")
     /// let recording = try await engine.addRecorder(recorder)
     /// try recorder.start()
     /// ```

@@ -4,6 +4,7 @@ internal import Synchronization
 /// Records frames into files that remain playable after a crash or a full disk.
 ///
 /// ```swift
+/// let source = try PipelineVideoSource("v4l2src ! videoconvert")
 /// let recorder = try Recorder("out.mkv")
 /// try recorder.start()
 /// for try await frame in source.frames() { try await recorder.write(frame) }

@@ -10,7 +10,7 @@ internal import Synchronization
 /// ```swift
 /// let sink = try WHIPSink("https://media.example/whip", token: token)
 /// try await engine.addVideoSink(sink, to: .local())
-/// try await engine.addAudioSink(sink.audio)
+/// try await engine.addAudioSink(sink.audio, to: .local)
 /// ```
 ///
 /// Raw frames are encoded at a bit rate that the network can carry. Encoded H.264 and VP8 frames

@@ -14,6 +14,8 @@ internal import Synchronization
 /// calls ``respond(to:body:)``.
 ///
 /// ```swift
+/// import MediaBridgeHTTP
+///
 /// var configuration = WebRTCServer.Configuration()
 /// configuration.takesSenders = false
 /// let server = WebRTCServer(configuration: configuration)

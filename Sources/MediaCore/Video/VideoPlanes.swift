@@ -57,9 +57,11 @@ public struct MutableVideoPlanes: ~Copyable {
     /// The plane, for writing. Traps if there is no such plane.
     ///
     /// ```swift
-    /// var row = planes[0].row(y)
-    /// for x in row.indices { row[x] = 235 }
-    /// planes[0].row(y)[0] = 16
+    /// try frame.withMutablePlanes { planes in
+    ///     var row = planes[0].row(7)
+    ///     for x in row.indices { row[x] = 235 }
+    ///     planes[1].fill(128)
+    /// }
     /// ```
     public subscript(index: Int) -> MutableVideoPlane {
         @_lifetime(&self)

@@ -26,6 +26,7 @@ extension ReadmeTests {
             for tutorial in tutorials {
                 for block in try blocks("swift", of: tutorial) {
                     let lines = block.split(separator: "\n", omittingEmptySubsequences: false)
+                        .drop { $0.isEmpty || $0.hasPrefix("import ") }
                     let here = lines.map { $0.isEmpty ? "" : "        \($0)" }
                         .joined(separator: "\n")
                     #expect(code.contains(here), "of \(tutorial), not here:\n\(block)")
