@@ -9,6 +9,14 @@ internal import Synchronization
 
 /// An HTTP/1.1 server without TLS, which `WebRTCServer.listen(on:)` returns.
 ///
+/// ```swift
+/// let server = WebRTCServer()
+/// let listener = try await server.listen(on: "127.0.0.1:8080")
+/// print(listener.urls)  // ["http://127.0.0.1:8080/"]
+/// await StopSignals.interrupt.wait()
+/// await listener.close()
+/// ```
+///
 /// At most 256 connections are open, and at most 64 of them from one network address (IPv6: one /64). A new connection
 /// then replaces the one that has been idle longest; without an idle one it is refused. Where the process may open
 /// fewer than 1024 descriptors, a quarter of them is the limit. The length of a request's head (64 KiB) and body and

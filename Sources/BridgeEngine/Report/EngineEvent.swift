@@ -2,6 +2,17 @@ public import MediaCore
 internal import Synchronization
 
 /// An event of an engine.
+///
+/// ```swift
+/// for await event in engine.events {
+///     switch event {
+///     case .firstLocalFrame(_, let size): print("running, \(size)")
+///     case .sourceFailed(_, let error), .sinkFailed(_, let error): print(error)
+///     case .sourceEnded: await engine.shutDown()  // ends the loop
+///     default: break
+///     }
+/// }
+/// ```
 public enum EngineEvent: Sendable {
     /// The state of the main track, or of the audio: capturing, or not.
     case localState(MediaTrackID, LocalMediaState)

@@ -1,6 +1,15 @@
 internal import MediaBasics
 
 /// An error of a pipeline, with GStreamer's own message and advice on what to do.
+///
+/// ```swift
+/// do {
+///     let bridge = try Bridge(BridgePlan(capture: "v4l2src ! videoconvert"))
+///     try await bridge.run().get()
+/// } catch where error.code == .missingElement {
+///     print(error.message, error.advice ?? "")  // the Debian package to install
+/// }
+/// ```
 public struct PipelineError: Error, Equatable, Sendable {
     /// The kind of failure, to be tested by programs.
     public var code: Code

@@ -1,4 +1,13 @@
 /// A detector for a stream of a ``BridgePlan``, and its name.
+///
+/// ```swift
+/// plan.detectors = [
+///     StreamDetector("motion", pictures: { PictureDetector(.motion) }),
+///     StreamDetector("sound", sound: { SoundDetector(.sound) }),
+/// ]
+/// let bridge = try Bridge(plan)
+/// bridge.onEvent { if case .detected(let event) = $0 { print(event) } }
+/// ```
 public struct StreamDetector: Sendable {
     /// Makes the detector of a run.
     enum Maker: Sendable {

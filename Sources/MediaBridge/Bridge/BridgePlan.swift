@@ -1,4 +1,11 @@
 /// Describes what a ``Bridge`` connects: captures, steps in between, outputs.
+///
+/// ```swift
+/// var plan = BridgePlan(capture: "v4l2src ! videoconvert", outputs: ["autovideosink"])
+/// plan.processors = [GrayscaleFilter()]
+/// plan.recordings = [BridgePlan.Recording(path: "camera.mkv")]
+/// let report = try await Bridge(plan).run(stopOn: .interrupt).get()  // or throws what failed
+/// ```
 public struct BridgePlan: Sendable {
     /// A gst-launch string and its name in reports.
     public struct Named: Sendable {

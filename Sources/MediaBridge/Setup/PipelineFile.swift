@@ -16,6 +16,12 @@ internal import MediaBasics
 ///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
 /// ```
 ///
+/// ```swift
+/// let file = try PipelineFile(path: "camera.yaml")
+/// let plan = try file.plan(setting: ["file": "garden.mkv"])
+/// try await Bridge(plan).run(stopOn: .interrupt).get()
+/// ```
+///
 /// `queue` limits how much may wait in front of the outputs: `3s`, or names with limits (``QueueLimit``).
 /// Without `capture` the default is a camera, else the screen, else a test pattern. `capture` may
 /// also be a mapping of names to strings.

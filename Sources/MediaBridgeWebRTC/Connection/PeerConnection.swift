@@ -9,6 +9,15 @@ internal import Synchronization
 /// A WebRTC connection to one peer that sends or receives one video and one audio stream of encoded
 /// frames.
 ///
+/// ```swift
+/// final class Viewer: PeerConnectionObserver {
+///     func stateChanged(_ state: PeerConnection.State) { print(state) }
+///     func receive(_ unit: EncodedVideoFrame) { print(unit.codec, unit.isKeyFrame) }
+/// }
+/// let connection = PeerConnection(.receiver, observer: Viewer())
+/// let answer = try await connection.answer(offer)  // the peer's text; send it the answer
+/// ```
+///
 /// Either side offers: ``offer()`` and ``accept(answer:)``, or ``answer(_:)``. The
 /// caller carries descriptions and candidates to the peer. The connection is closed when its last
 /// reference is released.

@@ -1,6 +1,12 @@
 internal import Glibc
 
 /// Detects sound or silence, by the effective value (RMS) of the samples, from 0 to 1: 0.1 is -20 dB.
+///
+/// ```swift
+/// var silence = SoundDetector(.silence)
+/// silence.length = .seconds(5)
+/// plan.detectors = [StreamDetector("silent", sound: { [silence] in silence })]
+/// ```
 public struct SoundDetector: AudioDetector, Sendable {
     /// Detects a level from -40 dB on; with the sensitivity 0 from -10 dB, with 1 from -70 dB. The score is the level.
     public static let sound = SoundDetector(.sound)

@@ -1,5 +1,15 @@
 /// A piece of audio: a small, copyable, reference-counted handle on samples.
 ///
+/// ```swift
+/// let samples = (0..<480).map { Int16($0 * 20) }  // 10 ms
+/// var frame = try AudioFrame(
+///     copying: samples, sampleRate: 48_000, channels: 1, runningTime: .zero)
+/// try frame.withMutableSamples(as: Int16.self) { samples in
+///     for index in samples.indices { samples[index] /= 2 }
+/// }
+/// let peak = try frame.withSamples(as: Int16.self) { samples in samples[479] }
+/// ```
+///
 /// Passing a frame on, keeping it, cutting it and sending it to any number of outputs copies no
 /// samples. Samples are accessible only inside a closure (``withSamples(as:plane:_:)``); writing
 /// copies them only if another frame or a pipeline still holds them. A frame outlives the pipeline

@@ -1,5 +1,29 @@
 /// A source of audio: a microphone, a file, a test tone, or a class of the program.
 ///
+/// ```swift
+/// import Foundation
+///
+/// /// Delivers two seconds of silence, in blocks of ten milliseconds.
+/// final class Silence: AudioSource {
+///     var consumer: (any AudioFrameConsumer)?
+///     func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+///     func shouldStart() throws {
+///         let format = AudioFormat(.s16le, sampleRate: 48_000, channels: 1)
+///         let silence = try AudioFrame(silence: format, sampleCount: 480, runningTime: .zero)
+///         Thread.detachNewThread { [consumer] in
+///             for number: Int64 in 0..<200 {
+///                 var frame = silence
+///                 frame.runningTime = MediaTime(value: number, timescale: 100)
+///                 consumer?.consume(frame)
+///             }
+///             consumer?.sourceDidEnd()
+///         }
+///     }
+///     func shouldStop() {}  // later frames are dropped and counted
+/// }
+/// try await engine.setAudioSource(Silence())
+/// ```
+///
 /// The order of calls is query (``pacing()``, ``timeBase()``), initialise, start, stop, dispose.
 /// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
 /// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
@@ -77,6 +101,15 @@ extension AudioFrameConsumer {
 
 /// A receiver of audio: speakers, a file, an encoder, or a class of the program.
 ///
+/// ```swift
+/// /// Prints the format and the time of each block of audio.
+/// final class Listener: AudioSink {
+///     func audioFormat() -> AudioConversion { AudioConversion(sampleRate: 48_000, channels: 2) }
+///     func render(_ frame: AudioFrame) throws { print(frame) }
+/// }
+/// try await engine.setLocalAudioSink(Listener())
+/// ```
+///
 /// The order of calls is query (``audioFormat()``), initialise, start, render …, stop, dispose.
 /// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
 /// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
@@ -102,6 +135,19 @@ extension AudioSink {
 
 /// Processes audio between a source and its receivers: reads a frame, changes it in place, or
 /// replaces it.
+///
+/// ```swift
+/// /// Halves the volume of 16-bit audio.
+/// struct Quiet: AudioProcessor {
+///     func process(_ frame: consuming AudioFrame) throws -> AudioFrame? {
+///         try frame.withMutableSamples(as: Int16.self) { samples in
+///             for index in samples.indices { samples[index] /= 2 }
+///         }
+///         return frame
+///     }
+/// }
+/// plan.audioProcessors = [Quiet()]
+/// ```
 ///
 /// Called for one frame at a time, in the order of the frames, so it need not be Sendable. The
 /// counterpart of ``VideoProcessor``.

@@ -1,5 +1,29 @@
 /// A source of video frames: a camera, a file, a screen, or a class of the program.
 ///
+/// ```swift
+/// import Foundation
+///
+/// /// Delivers a black picture thirty times a second.
+/// final class Darkness: VideoSource {
+///     var consumer: (any VideoFrameConsumer)?
+///     func bufferType() -> VideoBufferType { .pixelBuffer }
+///     func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+///     func shouldStart() throws {
+///         let picture = try PixelBuffer(.i420, size: VideoSize(width: 640, height: 360))
+///         Thread.detachNewThread { [consumer] in
+///             for number: Int64 in 0... {
+///                 let time = MediaTime(value: number, timescale: 30)
+///                 let answer = consumer?.consume(VideoFrame(picture, runningTime: time))
+///                 if case .accepted = answer { continue }
+///                 return
+///             }
+///         }
+///     }
+///     func shouldStop() {}  // the next frame is not accepted
+/// }
+/// try await engine.setVideoSource(Darkness())
+/// ```
+///
 /// The order of calls is query (``bufferType()``, ``captureType()``, ``contentHint()``,
 /// ``pacing()``), initialise, start, stop, dispose. Start and stop may repeat, and so may
 /// initialise and dispose. All calls come from one caller, never overlap and are never made on the
@@ -188,6 +212,18 @@ extension VideoFrameConsumer {
 
 /// A receiver of video frames: a display, a file, an encoder, or a class of the program.
 ///
+/// ```swift
+/// /// Prints the brightness of the first pixel of each frame.
+/// final class LightMeter: VideoSink {
+///     func pixelFormat() -> VideoPixelFormat { .gray8 }  // the engine converts
+///     func render(_ frame: VideoFrame) throws {
+///         let level = try frame.withPlanes { $0[0].row(0)[0] }
+///         print("\(frame): \(level)")
+///     }
+/// }
+/// try await engine.setLocalVideoRenderer(LightMeter())
+/// ```
+///
 /// The order of calls is query (``bufferType()``, ``pixelFormat()``), initialise, start, render …,
 /// stop, dispose. Start and stop may repeat, and so may initialise and dispose. All calls come from
 /// one caller, never overlap and are never made on the main thread, so a conforming class need not
@@ -276,6 +312,18 @@ extension VideoSink {
 // MARK: Processor
 
 /// Processes video between capture and outputs: reads a frame, changes it in place, or replaces it.
+///
+/// ```swift
+/// struct NoColour: VideoProcessor {
+///     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+///         try frame.withMutablePlanes { planes in
+///             for index in 1..<planes.count { planes[index].fill(128) }
+///         }
+///         return frame
+///     }
+/// }
+/// plan.processors = [NoColour()]
+/// ```
 ///
 /// Called for one frame of a stream at a time, in frame order. The streams of a ``BridgePlan``
 /// share its processors and may call a processor concurrently, so a plan accepts only Sendable

@@ -3,6 +3,14 @@ internal import Synchronization
 /// A unit of encoded video: a small, copyable, reference-counted handle on the bytes of one access
 /// unit, with its times.
 ///
+/// ```swift
+/// let camera = try PipelineVideoSource("v4l2src ! video/x-h264 ! h264parse")
+/// for try await unit in camera.units() {
+///     print(unit.codec, unit.isKeyFrame, unit.byteCount)
+///     try await recorder.write(unit)  // copied, not decoded
+/// }
+/// ```
+///
 /// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
 /// outlives the pipeline that produced it. Thread: any.
 public struct EncodedVideoFrame: Sendable {

@@ -1,5 +1,14 @@
 /// A video frame: a small, copyable, reference-counted handle on pixels.
 ///
+/// ```swift
+/// for try await var frame in source.frames() {
+///     let first = try frame.withPlanes { planes in planes[0].row(0)[0] }
+///     print("\(frame): \(first)")  // I420 640×360 30/1 at 0:00:00.033333333: 180
+///     try frame.withMutablePlanes { planes in planes[0].fill(16) }
+///     try await recorder.write(frame)
+/// }
+/// ```
+///
 /// Passing a frame on, keeping it, and sending it to any number of outputs copies no pixels. Pixels
 /// are accessible only inside the closure of ``withPlanes(_:)``; writing copies them only if
 /// another frame or a pipeline still holds them. A frame outlives the pipeline that produced it.
@@ -142,6 +151,12 @@ extension VideoFrame: CustomStringConvertible {
 /// A picture without a time: a small, copyable, reference-counted handle on pixels. They are copied
 /// only when they are written while another reference exists. RTC SDKs on other systems use
 /// `CVPixelBuffer` for this.
+///
+/// ```swift
+/// var picture = try PixelBuffer(.i420, size: VideoSize(width: 640, height: 360))  // black
+/// try picture.withMutablePlanes { planes in planes[0].fill(235) }  // white
+/// let frame = VideoFrame(picture, runningTime: MediaTime(value: 1, timescale: 30))
+/// ```
 ///
 /// Thread: any.
 public struct PixelBuffer: Sendable {
