@@ -13,7 +13,7 @@
 # make lint, make bench         Check the style; measure costs against C.
 # make dead-code                List declarations that nothing uses, or only tests.
 # make moving-picture           Make the picture at the top of the README.
-# make docs                     Build the documentation, and check it against .ci/api.txt.
+# make docs                     Build the documentation; check its examples, and .ci/api.txt.
 # make api                      Write the public names to .ci/api.txt.
 # make test-thread, test-address   Run the suite under a sanitizer.
 # make stress [TIMES=10] [FILTER=...]   Repeat the suite beside two busy processes.
@@ -233,7 +233,7 @@ packages-picture:
 	@.ci/packages $(LIBRARIES) $(PLUGINS) $(TOOLS) fonts-dejavu-core openbox x11-xserver-utils xterm
 
 packages-docs:
-	@.ci/packages $(LIBRARIES) jq
+	@.ci/packages $(LIBRARIES) jq python3
 
 clean:
 	rm -rf .build Benchmarks/.build Tests/Programs/Fuzz/.build
