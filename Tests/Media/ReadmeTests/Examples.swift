@@ -310,7 +310,9 @@ enum Example {
             func shouldStop() {}  // later frames are dropped and counted
         }
 
-        let engine = MediaEngine()
+        var configuration = MediaEngine.Configuration()
+        configuration.pace = .asFastAsPossible  // without this line: in real time
+        let engine = MediaEngine(configuration: configuration)
         let events = engine.events
         try await engine.setVideoSource(Sunrise())
         let recorder = try Recorder("sunrise.mkv")

@@ -78,7 +78,9 @@ extension ReadmeTests {
             }
             let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
             let lines = output.split(separator: "\n").filter { $0.hasPrefix("brightness ") }
-            #expect(lines == Array(repeating: "brightness 235", count: 10))
+            // A slow machine drops frames.
+            #expect((1...10).contains(lines.count))
+            #expect(lines.allSatisfy { $0 == "brightness 235" })
         }
 
         @Test func printsTheLevelOfTheSoundThatItRecords() async throws {
