@@ -380,7 +380,10 @@ enum Example {
         try await engine.setVideoSource(PipelineVideoSource(camera))
         try await engine.setLocalVideoRenderer(LightMeter())
         try await engine.startPreview()
-        for await event in events { if case .sourceEnded = event { break } }
+        for await event in events {
+            if case .sourceEnded = event { break }
+            if case .sourceFailed(_, let error) = event { throw error }
+        }
         await engine.shutDown()  // renders the queued frames
         // end
     }

@@ -83,6 +83,13 @@ extension ReadmeTests {
             #expect(lines.allSatisfy { $0 == "brightness 235" })
         }
 
+        @Test func endsWithTheErrorOfItsCamera() async throws {
+            let camera = "videotestsrc num-buffers=50 ! identity error-after=5"
+            await #expect(processExitsWith: .failure) { [camera = camera as String] in
+                try await Example.lightMeter(camera)
+            }
+        }
+
         @Test func printsTheLevelOfTheSoundThatItRecords() async throws {
             try await withTemporaryDirectory { directory in
                 // Blocks of 1024 samples. The peak of the wave is 0.5 of the largest sample.
