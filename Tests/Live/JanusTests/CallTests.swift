@@ -90,7 +90,7 @@ struct CallTests {
         }
     }
 
-    @Test func aTokenOfTheCommandAdmits() async throws {
+    @Test func tokenFromTheCommandAdmitsAUser() async throws {
         var configuration = JanusServer.Configuration()
         configuration.tokenSecret = "secret"
         configuration.rooms = [.init(Call.room)]

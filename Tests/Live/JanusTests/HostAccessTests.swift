@@ -65,7 +65,7 @@ import Testing
     }
 
     /// The printed command lines work in a shell.
-    @Test func moreTokensAreMadeAsTheHostSays() async throws {
+    @Test func printedCommandsCreateMoreTokens() async throws {
         try await withTemporaryDirectory { directory in
             let marker = "gst-bridge token standup --secret-file"
             try await withLocalHost(["standup", "--listen", "0.0.0.0:0"]) { host in

@@ -115,7 +115,7 @@ struct HostTests {
             element => element.getBoundingClientRect().bottom <= innerHeight)
         """
 
-    @Test func onlyItsOwnPageReachesTheServerAndReturnsWhenThatRunsAgain() async throws {
+    @Test func onlyTheHostsPageConnectsAndItReconnectsAfterARestart() async throws {
         try await withTestNetwork { network in
             let host = try await Host(on: network, ["--open"])
             let alice = try network.server.start(
@@ -161,7 +161,7 @@ struct HostTests {
         })()
         """
 
-    @Test func anAddressOfTheNetworkNeedsTokensAndAServerThatDiesStartsAgain() async throws {
+    @Test func networkAddressNeedsTokensAndACrashedServerRestarts() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let host = try await Host(on: network)
@@ -189,7 +189,7 @@ struct HostTests {
         }
     }
 
-    @Test func aServerThatDoesNotStartAgainIsReportedUntilItDoes() async throws {
+    @Test func failedServerRestartIsReportedUntilItSucceeds() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let place = directory.file("temporary")
@@ -217,7 +217,7 @@ struct HostTests {
             environment: Call.patience)
     }
 
-    @Test func openNeedsNoneAndAPortIsGivenOnce() async throws {
+    @Test func openHostNeedsNoTokenAndAPortInUseIsAnError() async throws {
         try await withTestNetwork { network in
             let host = try await Host(on: network, ["--open"])
             #expect(!host.page.contains("token"))

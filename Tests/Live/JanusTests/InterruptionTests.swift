@@ -14,7 +14,7 @@ import Testing
         return try JanusTransport(server: server.url, configuration: configuration)
     }
 
-    @Test func aServerThatIsKilledAndStartedAgainIsTheSameChannel() async throws {
+    @Test func channelSurvivesAServerRestart() async throws {
         try await LocalJanus.run { server in
             let transport = try transport(to: server)
             let (anna, ben) = (RoomReceiver(), RoomReceiver())

@@ -30,7 +30,7 @@ struct LocalHost {
             Thread {
                 continuation.resume(
                     with: Result {
-                        let connection = try StrangerConnection(to: port)
+                        let connection = try RawConnection(to: port)
                         connection.write(request)
                         return connection.read()
                     })

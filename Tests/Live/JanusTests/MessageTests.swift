@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aNameIsANameAgainAfterAMessage() async throws {
+    @Test func lateJoinerReceivesNoEarlierMessages() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let (ben, carl) = (RoomReceiver(), RoomReceiver())

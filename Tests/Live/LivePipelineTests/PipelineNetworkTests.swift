@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func anRTSPCameraIsRecordedAsItIs() async throws {
+    @Test func rtspCameraIsRecordedWithoutReencoding() async throws {
         try await withTemporaryDirectory { directory in
             let (sent, path) = (directory.file("sent.h264"), directory.file("rtsp.mkv"))
             let port = try FreePort.tcp()

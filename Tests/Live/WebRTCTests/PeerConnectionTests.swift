@@ -9,7 +9,7 @@ import Testing
 /// Connections between two peers of this library, for behaviour that needs no third-party peer.
 @Suite(.hangGuard) struct PeerConnectionTests {
     @Test(arguments: [VideoCodec.h264, .vp8])
-    func unitsArriveAsTheyWereSent(codec: VideoCodec) async throws {
+    func unitsArriveUnchanged(codec: VideoCodec) async throws {
         let (sent, came) = (PeerCollector(), PeerCollector())
         let sender = PeerConnection(
             .sender, .init(video: [codec]), configuration: .loopback, observer: sent)

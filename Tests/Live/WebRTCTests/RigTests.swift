@@ -21,7 +21,7 @@ struct RigTests {
         }
     }
 
-    @Test func lossLosesItsShare() async throws {
+    @Test func lossDropsTheConfiguredShareOfPackets() async throws {
         try await withTestNetwork { network in
             try await network.lose(percent: 10, to: network.server)
             let arrived = try await Datagrams.arrived(of: 4000, across: network)
@@ -32,7 +32,7 @@ struct RigTests {
         }
     }
 
-    @Test func aLimitLetsThroughWhatItsQueueHoldsOfABurst() async throws {
+    @Test func rateLimitPassesOnlyTheQueuedPartOfABurst() async throws {
         try await withTestNetwork { network in
             try await network.limit(to: 1000, to: network.server)
             let arrived = try await Datagrams.arrived(of: 2000, burst: 2000, across: network)

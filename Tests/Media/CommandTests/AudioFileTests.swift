@@ -158,7 +158,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [["--report", "json"], ["--segment", "1s"], ["--replay", "1s"]])
-        func whatStandardOutputCannotCarryIsRefused(options: [String]) async throws {
+        func optionsThatNeedAFileAreRefusedForStandardOutput(options: [String]) async throws {
             let ended = try await GstBridge.run(
                 ["record", "--capture", Self.noise] + options + ["-"])
             #expect(ended.status == 64)

@@ -15,7 +15,7 @@ extension CommandTests {
         }
 
         @Test(arguments: BadInput.usages)
-        func wrongUsageIs64(input: BadInput) async throws {
+        func wrongUsageExits64(input: BadInput) async throws {
             let ended = try await GstBridge.run(input.arguments)
             #expect(ended.status == input.status)
             for word in input.words { #expect(ended.errors.contains(word), "\(ended.errors)") }
@@ -29,7 +29,7 @@ extension CommandTests {
             .enabled("a machine with a sound card plays") {
                 !FileManager.default.fileExists(atPath: "/dev/snd")
             })
-        func soundThatNobodyHearsIsAWarning() async throws {
+        func missingAudioDeviceIsAWarning() async throws {
             let ended = try await GstBridge.run(
                 capture: "audiotestsrc num-buffers=5", outputs: ["audioconvert ! autoaudiosink"])
             #expect(ended.status == 0, "\(ended.errors)")
@@ -115,7 +115,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFileThatIsMissingCostsNoneThatIsThere() async throws {
+        @Test func missingInputKeepsTheExistingOutput() async throws {
             try await withTemporaryDirectory { directory in
                 let precious = try directory.write("precious", to: "out.raw")
                 let ended = try await GstBridge.run(

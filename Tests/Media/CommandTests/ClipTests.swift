@@ -197,7 +197,7 @@ extension CommandTests {
             }
         }
 
-        @Test(arguments: containers) func aGapStaysAGap(container: String) async throws {
+        @Test(arguments: containers) func clipKeepsAGap(container: String) async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await record(container, in: directory)
                 let parts = [paths[0], paths[2]]
@@ -243,7 +243,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "ts"])
-        func framesThatAreStoredInAnotherOrderAreWhole(container: String) async throws {
+        func clipKeepsReorderedFrames(container: String) async throws {
             try await withTemporaryDirectory { directory in
                 let source = directory.file("source.\(container)")
                 try await Tool.check(
@@ -320,7 +320,7 @@ extension CommandTests {
         }
 
         /// In Berlin, 2:30 of that night is 0:30 and 1:30 in UTC.
-        @Test func asksForTheOffsetOfATimeThatIsThereTwice() async throws {
+        @Test func ambiguousLocalTimeNeedsAnOffset() async throws {
             try await withTemporaryDirectory { directory in
                 var paths: [String] = []
                 for hour in 0...1 {
@@ -353,7 +353,7 @@ extension CommandTests {
         }
 
         /// Faster than in real time, a file may be complete after the next one.
-        @Test func filesThatWereWrittenAtOnceAreInTheOrderOfTheirNames() async throws {
+        @Test func filesWrittenTogetherAreSortedByName() async throws {
             try await withTemporaryDirectory { directory in
                 var paths = try await record("ts", in: directory)
                 for (number, path) in paths.enumerated() {
@@ -396,7 +396,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aTimeOfDayIsThatOfTheRecordings() async throws {
+        @Test func timeOfDayRefersToTheRecordings() async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await record("mkv", in: directory)
                 let began = try await date(list(paths).files.first?["began"])
@@ -437,7 +437,7 @@ extension CommandTests {
 
         // MARK: Bad input
 
-        @Test func whatCannotBeClippedIsExplained() async throws {
+        @Test func impossibleClipIsExplained() async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await record("mkv", in: directory)
                 let other = directory.file("other.mkv")

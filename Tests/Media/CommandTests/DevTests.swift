@@ -81,7 +81,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aWorkerThatIsKilledStartsAgainWithTheVersionBefore() async throws {
+        @Test func killedWorkerRestartsWithThePreviousVersion() async throws {
             try await withTemporaryDirectory { directory in
                 let folder = try package(in: directory)
                 try save("first", in: folder)
@@ -175,7 +175,7 @@ extension CommandTests {
             }
         }
 
-        @Test func whatIsNoPackageIsRefused() async throws {
+        @Test func pathWithoutAnElementIsRefused() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("Empty.swift")
                 try "struct Empty {}".write(toFile: file, atomically: true, encoding: .utf8)

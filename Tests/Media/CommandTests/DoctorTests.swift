@@ -28,7 +28,7 @@ extension CommandTests {
                 ! filesink location=${file}
             """
 
-        @Test func itTellsWhatIsThere() async throws {
+        @Test func reportsInstalledAndMissingParts() async throws {
             let ended = try await GstBridge.run(["doctor"])
             #expect(ended.status == 0)
             #expect(ended.errors.isEmpty)
@@ -37,7 +37,7 @@ extension CommandTests {
             #expect(ended.output.contains("missing  display: DISPLAY is not set"))
         }
 
-        @Test func inJSONItIsOneObject() async throws {
+        @Test func jsonReportIsOneObject() async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(Self.good, to: "good.yaml")
                 let ended = try await GstBridge.run(["doctor", "--json", file])

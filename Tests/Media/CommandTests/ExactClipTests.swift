@@ -53,7 +53,7 @@ extension CommandTests {
         }
 
         @Test(arguments: Source.all)
-        func aClipBeginsWithTheFrameAskedForAndCopiesFromTheNextKeyFrameOn(
+        func startsAtTheRequestedFrameAndCopiesFromTheNextKeyframe(
             source: Source
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -171,7 +171,7 @@ extension CommandTests {
             }
         }
 
-        @Test func whatCannotBeEncodedAgainIsExplained() async throws {
+        @Test func impossibleReencodingIsExplained() async throws {
             try await withTemporaryDirectory { directory in
                 let output = directory.file("out.mkv")
                 for encoder in ["libx264 -pix_fmt yuv420p10le", "libx265 -x265-params log-level=0"]

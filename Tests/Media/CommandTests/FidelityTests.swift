@@ -6,7 +6,7 @@ extension CommandTests {
     /// Frames leave the bridge as they arrived: with identical bytes, samples and timestamps.
     @Suite(.hangGuard) struct FidelityTests {
         @Test(arguments: ["clip.mkv", "clip.mp4"])
-        func aFilmComesOutAsGstLaunchWritesIt(name: String) async throws {
+        func outputMatchesThatOfGstLaunch(name: String) async throws {
             try await withTemporaryDirectory { directory in
                 let clip = Clip()
                 let path = try await clip.make(at: directory.file(name))
@@ -76,7 +76,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFilmWithSurroundSoundKeepsEveryFrameEverySampleAndItsTimes() async throws {
+        @Test func surroundSoundFileKeepsFramesSamplesAndTimestamps() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("film.mkv")
                 try await Tool.check("gst-launch-1.0", Self.surroundFilm(film))

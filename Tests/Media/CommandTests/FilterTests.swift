@@ -107,7 +107,7 @@ extension CommandTests {
         }
 
         @Test(arguments: Turn.allCases, [("GRAY8", 1), ("BGRA", 4)])
-        func everyPixelGoesToItsPlace(turn: Turn, format: (name: String, bytes: Int)) async throws {
+        func turnMovesEveryPixel(turn: Turn, format: (name: String, bytes: Int)) async throws {
             try await withTemporaryDirectory { directory in
                 let known = (0..<32 * format.bytes).map { UInt8($0) }
                 let pictures = try RawPictures(

@@ -14,7 +14,7 @@ extension CommandTests {
 
         /// The limit of a file's size fails a write as a full disk does.
         @Test(.disabled(if: Sanitizer.isOfThreads), arguments: ["mkv", "mp4", "webm", "ts"])
-        func reportCountsTheFramesOfTheFileThatFailedAndNoOtherBegins(ending: String) async throws {
+        func fullDiskIsReportedAndStartsNoNewFile(ending: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.\(ending)")
                 let result = try await Tool.run(

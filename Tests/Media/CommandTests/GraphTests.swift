@@ -3,7 +3,7 @@ import Testing
 
 extension CommandTests {
     @Suite struct GraphTests {
-        @Test func graphsAreWrittenWhereGStreamersVariableSays() async throws {
+        @Test func graphsAreWrittenToTheDotDirectory() async throws {
             try await withTemporaryDirectory { directory in
                 try await Tool.check(
                     try Tool.gstBridge,

@@ -78,7 +78,7 @@ extension CommandTests {
         }
 
         @Test(arguments: KilledRecording.all)
-        func aKilledRecordingIsInterruptedAndWhatARepairRestoresIsNamed(
+        func killedRecordingIsReportedAsInterruptedAndRepairable(
             recording: KilledRecording
         ) async throws {
             try await withTemporaryDirectory { directory in

@@ -33,7 +33,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [SIGINT, SIGTERM])
-        func aSecondSignalGivesUpAtOnce(signal: Int32) async throws {
+        func secondSignalAbortsImmediately(signal: Int32) async throws {
             // The only frame in flight takes an hour.
             let ended = try await GstBridge.start(
                 capture: Self.live,

@@ -73,7 +73,7 @@ extension CommandTests {
         }
 
         /// The frames of one stream are counted, and the other stream ends at the same time.
-        @Test func framesAreThoseOfOneStream() async throws {
+        @Test func framesOptionCountsOneStream() async throws {
             let stream = Self.pictures + ",framerate=25/1 ! queue ! appsink name="
             let ended = try await GstBridge.run(
                 capture: stream + "video " + stream + "other", outputs: ["fakesink"],

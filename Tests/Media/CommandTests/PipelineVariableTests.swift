@@ -27,7 +27,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["$", "a$b", "$$", "cost=$5", "$fileX", "$ file"])
-        func aDollarThatIsNoVariableStays(value: String) async throws {
+        func dollarSignOutsideAVariableIsKept(value: String) async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(
                     """
@@ -76,7 +76,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["--bitrate", "--audio-bitrate", "--segment-size", "--keep-size"])
-        func onlyTheReserveMayBeNothing(option: String) async throws {
+        func zeroIsRefusedForRatesAndSizes(option: String) async throws {
             let ended = try await GstBridge.run(
                 ["record", "out.mkv", "--segment", "1s", option, "0"])
             #expect(ended.status == 64)

@@ -44,7 +44,7 @@ extension CommandTests {
             }
         }
 
-        @Test func setPrintsWhatTheElementHasAndGetTheValueAlone() async throws {
+        @Test func setPrintsPropertyAndValueAndGetOnlyTheValue() async throws {
             try await control(["run", "--capture", Self.capture, "--output", "fakesink"]) { ask in
                 let set = try await ask(["set", "o.text", "hello  world"])
                 #expect(set.status == 0 && set.output == "video/o.text=hello  world\n")
@@ -60,7 +60,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFailedRequestSaysWhyAndExitsWithOne() async throws {
+        @Test func failedRequestStatesItsCauseAndExits1() async throws {
             try await control(["run", "--capture", Self.capture, "--output", "fakesink"]) { ask in
                 for (request, words) in [
                     (["set", "videobalance.hue", "1.5"], "numbers from -1 to 1"),

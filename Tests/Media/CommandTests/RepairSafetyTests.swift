@@ -54,7 +54,7 @@ extension CommandTests {
 
         /// A killed recording in which random bytes are overwritten.
         @Test(arguments: [".mkv", ".mp4", ".ts"], [1, 2] as [UInt64])
-        func damageIsRepairedOrToldAndNeverTheDisksFault(name: String, seed: UInt64) async throws {
+        func damageIsRepairedOrReportedButNotAsADiskError(name: String, seed: UInt64) async throws {
             try await withTemporaryDirectory { directory in
                 let bytes = try Data(
                     contentsOf: URL(fileURLWithPath: try await killed(name, in: directory)))
@@ -121,7 +121,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["b", "b.bak", "b.repaired"])
-        func aNameThatPromisesNothingIsTaken(other: String) async throws {
+        func nameWithoutAKnownExtensionIsAccepted(other: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await killed(".mkv", in: directory)
                 let ended = try await GstBridge.run(["repair", path, directory.file(other)])

@@ -73,7 +73,7 @@ extension CommandTests {
             #expect(result.status == 0, "\(result.errors)")
         }
 
-        @Test func withoutAnotherNameTheRecordingIsReplaced() async throws {
+        @Test func repairReplacesTheRecordingByDefault() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await KilledRecording.all[0].make(in: directory)
                 try FileManager.default.setAttributes(

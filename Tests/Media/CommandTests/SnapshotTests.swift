@@ -63,7 +63,7 @@ extension CommandTests {
         }
 
         @Test(.enabled("a machine with a camera captures that") { !FileManager.default.hasCamera })
-        func withoutCameraAndDisplayThereIsATestPicture() async throws {
+        func snapshotShowsATestPatternWithoutCameraAndDisplay() async throws {
             try await withTemporaryDirectory { directory in
                 let picture = directory.file("picture.png")
                 let ended = try await GstBridge.run(["snapshot", picture])

@@ -40,7 +40,7 @@ extension CommandTests {
                 "videotestsrc ! textoverlay text=a ! identity", "( videotestsrc ! identity )",
                 "videotestsrc ! tee name=t t. ! queue ! fakesink t. ! queue",
             ])
-        func whatIsOptionalNeedsNoLink(capture: String) async throws {
+        func optionalPadNeedsNoLink(capture: String) async throws {
             let ended = try await GstBridge.run(
                 capture: capture, outputs: ["fakesink"], ["--frames", "3"])
             #expect(ended.status == 0, "\(ended.errors)")

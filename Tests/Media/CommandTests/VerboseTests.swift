@@ -6,7 +6,7 @@ extension CommandTests {
     /// elements.
     @Suite(.hangGuard) struct VerboseTests {
         @Test(arguments: ["-v", "--verbose"])
-        func theCapsOfEveryPadAreThoseThatGstLaunchPrints(option: String) async throws {
+        func printedCapsMatchThoseOfGstLaunch(option: String) async throws {
             let capture =
                 "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,"
                 + "framerate=30/1 ! videoconvert ! video/x-raw,format=RGB"
@@ -42,7 +42,7 @@ extension CommandTests {
                 })
         }
 
-        @Test func withoutTheOptionNothingOfItIsSaid() async throws {
+        @Test func verboseOutputIsOffByDefault() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=3 ! taginject tags=title=hallo",
                 outputs: ["fakesink"])
@@ -71,7 +71,7 @@ extension CommandTests {
             #expect(ended.errors.contains("FOUND TAG      : found by element \"video\"."))
         }
 
-        @Test func aWarningIsShownWithElementAndGStreamersTextAndEndsNothing() async throws {
+        @Test func warningNamesItsElementAndDoesNotEndTheRun() async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write("hallo", to: "text")
                 let ended = try await GstBridge.run(

@@ -141,7 +141,7 @@ struct FilterElementTests {
         }
     }
 
-    @Test func aSinkThatCannotStartSaysWhy() async throws {
+    @Test func sinkStartFailureStatesItsCause() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await PluginDirectory(directory).launch(
                 "videotestsrc num-buffers=1 ! y4mwriter location=\(directory.file("no/file"))")

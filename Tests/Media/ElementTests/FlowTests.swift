@@ -90,7 +90,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
         }
     }
 
-    @Test func afterASeekTheFramesAreThoseOfTheNewSegment() async throws {
+    @Test func seekDeliversTheFramesOfTheNewSegment() async throws {
         let (filtered, plain) = try await run(
             "videotestsrc num-buffers=2000 pattern=ball ! "
                 + "video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1", "seek"
@@ -129,7 +129,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
         #expect(filtered.count { !isDue($0) } <= 1)
     }
 
-    @Test func nobodyWritesTheFramesThatAFilterKeeps() async throws {
+    @Test func framesKeptByAFilterAreNotOverwritten() async throws {
         let (filtered, plain) = try await run(
             "videotestsrc num-buffers=200 ! video/x-raw,format=GRAY8,width=16,height=16 ! hoard",
             "hoard"
@@ -154,7 +154,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
         #expect(filtered == inverted(plain))
     }
 
-    @Test func anElementGoesThroughItsStatesAgainAndAgain() async throws {
+    @Test func elementCanBeRestartedRepeatedly() async throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=5 ! video/x-raw,format=GRAY8,width=8,height=8 ! "
                 + "negative ! kept sync=false collection=states")

@@ -47,7 +47,7 @@ struct PluginLoadTests {
         }
     }
 
-    @Test func aDirectoryWithoutAPluginAndAPluginThatDoesNotLoadAreErrors() async throws {
+    @Test func missingAndUnloadablePluginsAreErrors() async throws {
         try await withTemporaryDirectory { directory in
             func complaint(_ path: String) async throws -> String {
                 let ended = try await run(["run"] + Self.strings + ["--plugins", path])

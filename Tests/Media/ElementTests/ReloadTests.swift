@@ -73,7 +73,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func aFileThatIsNoVersionIsRefusedAndTheFilterGoesOn() async throws {
+    @Test func invalidVersionIsRefusedAndTheFilterContinues() async throws {
         try await withTemporaryDirectory { directory in
             let text = directory.file("libgstmediabridge.so")
             try "not a library".write(toFile: text, atomically: true, encoding: .utf8)

@@ -86,7 +86,7 @@ struct SameFramesTests {
     }
 
     @Test(arguments: Picture.all)
-    func inABridgeAnEngineAStringAndAPipelineFile(_ picture: Picture) async throws {
+    func framesMatchInBridgeEngineStringAndPipelineFile(_ picture: Picture) async throws {
         var expected: [[UInt8]] = []
         for try await frame in try PipelineVideoSource("\(picture.source) ! appsink").frames() {
             expected.append(try Pixels.bytes(frame).map { ~$0 &- 7 })

@@ -5,7 +5,7 @@ import Testing
 extension ExampleTests {
     /// Two engines in one channel.
     @Suite(.hangGuard) struct ChannelTests {
-        @Test func eachSeesEveryFrameOfTheOthersFilm() async throws {
+        @Test func eachUserReceivesEveryFrameOfTheOther() async throws {
             try await withTemporaryDirectory { directory in
                 var clip = Clip()
                 clip.frames = 30

@@ -20,7 +20,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func blackAndWhiteOfAFilmThatIsNotI420IsAPictureWithoutColours() async throws {
+        @Test func blackAndWhiteConvertsOtherPixelFormats() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("gray.png")
                 let capture = Example.film("red").replacing("I420", with: "BGRx")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard) struct AppSinkTests {
-    @Test func onlyAnAppsinkIsOne() throws {
+    @Test func otherElementsAreNotAppSinks() throws {
         let pipeline = try Pipeline(
             parsing: "videotestsrc name=v ! appsink name=a appsrc name=s ! fakesink")
         #expect(pipeline.appSinks.keys.sorted() == ["a"])
@@ -124,7 +124,7 @@ import Testing
         #expect(held == nil, "replaced handlers are released immediately")
     }
 
-    @Test func aBranchThatNothingReachesIsNotFed() throws {
+    @Test func unlinkedBranchIsNotFed() throws {
         let pipeline = try Pipeline(
             parsing: "fakesrc ! queue ! appsink name=a identity ! appsink name=b")
         #expect(try #require(pipeline.appSinks["a"]).isFed)

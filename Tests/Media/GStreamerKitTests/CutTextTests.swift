@@ -17,7 +17,7 @@ import Testing
         ("!fakesink", "fakesink"),
         ("videotestsrc ! !", "videotestsrc"),
     ])
-    func isTakenOff(text: String, plain: String) {
+    func exclamationMarkOfACutIsRemoved(text: String, plain: String) {
         #expect(PipelineText(text).plain == plain)
         #expect(PipelineText(plain).plain == plain)
     }
@@ -26,5 +26,5 @@ import Testing
         "!", "! !", "a ! ! b", "textoverlay text=hi!", "textoverlay text=\"hi !\"", "",
         "filesink location=a\\ !", "a ! b. c.",
     ])
-    func whatIsNoCutStays(text: String) { #expect(PipelineText(text).plain == text) }
+    func otherExclamationMarksAreKept(text: String) { #expect(PipelineText(text).plain == text) }
 }

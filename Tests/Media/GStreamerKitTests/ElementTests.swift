@@ -2,7 +2,7 @@ import GStreamerKit
 import Testing
 
 @Suite struct ElementTests {
-    @Test func anElementSaysWhatItIs() throws {
+    @Test func elementDescribesItself() throws {
         let pipeline = try Pipeline(parsing: "videotestsrc name=v num-buffers=3 ! fakesink")
         let element = try #require(pipeline.element(named: "v"))
         #expect(element.name == "v" && element.factoryName == "videotestsrc")

@@ -50,7 +50,7 @@ import Testing
         #expect(error?.message == factory)
     }
 
-    @Test func whatMayNotBeChosenIsLeftOut() async throws {
+    @Test func excludedElementsAreNotAutoplugged() async throws {
         let judge = Judge(forbidden: ["avdec_h264"], unchosen: ["avdec_h264", "openh264dec"])
         #expect(try await outcome(under: judge)?.code == .missingElement)
     }

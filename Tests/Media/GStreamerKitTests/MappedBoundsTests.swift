@@ -101,7 +101,7 @@ import Testing
     }
 
     /// Decoders describe the complete decoded picture; the caps state the visible part.
-    @Test func aLargerPictureIsSeenAsTheCapsSay() throws {
+    @Test func paddedFrameIsCroppedToItsCaps() throws {
         let info = try VideoInfo(format: "I420", width: 6, height: 6)
         let whole = try VideoInfo(format: "I420", width: 16, height: 16)
         guard var buffer = Buffer.allocate(byteCount: whole.byteCount) else {

@@ -31,7 +31,7 @@ import Testing
             "interleave name=i audiotestsrc ! i. audiotestsrc freq=100 ! i.",
             "interleave name=i # audiotestsrc ! i. audiotestsrc freq=100 ! i."
         ),
-    ]) func aCaptureIsOpenBehindTheElementThatNothingFollows(text: String, marked: String) {
+    ]) func captureIsOpenAfterItsUnlinkedElement(text: String, marked: String) {
         let open = OpenEnds.ofCapture(PipelineText(text))
         #expect(open.ends.count == 1)
         #expect(open.completed(by: [" #"]) == marked)
@@ -58,13 +58,13 @@ import Testing
             "# video/x-raw,format=I420 ! x264enc ! fakesink"
         ),
         ("m. mp4mux name=m ! filesink location=a", "# m. mp4mux name=m ! filesink location=a"),
-    ]) func anOutputIsOpenInFrontOfTheElementThatNothingPrecedes(text: String, marked: String) {
+    ]) func outputIsOpenBeforeItsUnlinkedElement(text: String, marked: String) {
         let open = OpenEnds.ofOutput(PipelineText(text))
         #expect(open.ends.count == 1)
         #expect(open.completed(by: ["# "]) == marked)
     }
 
-    @Test func severalEndsAreToldApartByWhatTheirElementsTake() {
+    @Test func openEndsAreDistinguishedByMediaType() {
         let capture = OpenEnds.ofCapture(
             PipelineText(
                 "uridecodebin uri=a name=d d. ! queue ! videoconvert d. ! audioconvert ! queue"))
@@ -80,7 +80,7 @@ import Testing
         "", "!", "videotestsrc !", "( videotestsrc )", "bin.( videotestsrc )", "fakesink",
         "a. ! b.",
         "no-such-element", "videotestsrc ! fakesink", "videotestsrc .src ! queue",
-    ]) func whatTellsNoEndHasNone(text: String) {
+    ]) func stringWithoutAnOpenEndHasNone(text: String) {
         #expect(OpenEnds.ofCapture(PipelineText(text)).ends.isEmpty)
     }
 

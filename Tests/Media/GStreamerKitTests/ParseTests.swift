@@ -96,7 +96,7 @@ import Testing
         #expect(error?.description.contains(element) == true)
     }
 
-    @Test func capsThatCannotBeParsedAreTheCauseAndNotTheLink() {
+    @Test func unparsableCapsAreReportedInsteadOfTheLink() {
         let text = "videotestsrc ! video/x-raw,format=I420 videotestsrc ! fakesink"
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }
         #expect(error?.message.contains("could not parse caps") == true)
@@ -111,7 +111,7 @@ import Testing
         #expect(error?.message.contains("zzqqxxkk") == true)
     }
 
-    @Test func anErrorHoldsTheStringAndGStreamersWords() {
+    @Test func errorContainsTheStringAndGStreamersText() {
         let error = #expect(throws: PipelineError.self) {
             try Pipeline(parsing: "videotestsrc colour=blue")
         }

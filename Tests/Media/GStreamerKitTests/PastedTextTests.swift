@@ -58,7 +58,7 @@ import Testing
         #expect(PipelineText(text).plain == text)
     }
 
-    @Test func capsInQuotesMayBeSeveralAndNothingElse() throws {
+    @Test func quotedTextMayContainOnlyCaps() throws {
         _ = try Pipeline(
             parsing: "videotestsrc ! \"video/x-raw,width=64; video/x-bayer\" ! fakesink")
         #expect(throws: PipelineError.self) {
@@ -73,7 +73,7 @@ import Testing
         "\\( videotestsrc num-buffers=1 \\) ! filesink location=\"a b\"",
         "videotestsrc num-buffers=1 ! filesink location='a 'b",
     ])
-    func aShellAndGStreamerMakeTheSameOfIt(text: String) async throws {
+    func pastedTextRunsAsInAShell(text: String) async throws {
         try await withTemporaryDirectory { directory in
             try await Tool.check(
                 "sh", ["-c", "cd '\(directory.path)' && gst-launch-1.0 -q \(text)"])

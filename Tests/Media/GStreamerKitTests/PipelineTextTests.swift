@@ -29,7 +29,7 @@ import Testing
         #expect(found.allSatisfy { $0.factory == "appsink" })
     }
 
-    @Test func aMentionInQuotesIsNone() {
+    @Test func quotedElementNameIsIgnored() {
         #expect(
             PipelineText("textoverlay text=\"an appsink here\"").mentions(of: ["appsink"]) == [])
     }

@@ -27,7 +27,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func elementsAreAskedForCapsUntilTheyClose() async throws {
+    @Test func capsAreQueriedUntilElementsClose() async throws {
         let pipeline = try Pipeline(parsing: Self.text)
         let source = try #require(pipeline.appSources["in"])
         #expect(source.acceptedCaps(of: nil)?.isAny == true)

@@ -26,11 +26,11 @@ import Testing
             ("avenc_aac", "gstreamer1.0-libav"), ("avdec_anything", "gstreamer1.0-libav"),
             ("nosuch", nil), ("", nil), ("avenc", nil),
         ] as [(String, String?)])
-    func anElementsPackage(element: String, package: String?) {
+    func packageOfAnElementIsFound(element: String, package: String?) {
         #expect(DebianPackage.providing(element: element) == package)
     }
 
-    @Test func packagesOfDecodersEncodersAndSchemes() {
+    @Test func packagesOfDecodersEncodersAndSchemesAreFound() {
         func package(_ kind: MissingPlugin.Kind, _ name: String) -> String? {
             DebianPackage.providing(MissingPlugin(kind: kind, name: name))
         }

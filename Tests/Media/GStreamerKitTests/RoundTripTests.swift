@@ -73,7 +73,7 @@ import Testing
         try await output.setState(.null)
     }
 
-    @Test func aPipelineThatDoesNotRunRefusesOrKeepsBuffersButNeverBlocks() throws {
+    @Test func stoppedPipelineRefusesOrQueuesBuffersWithoutBlocking() throws {
         let pipeline = try Pipeline(parsing: "appsrc name=in ! fakesink")
         let source = try #require(pipeline.appSources["in"])
         source.configure(QueueLimit(buffers: 2), dropsOldest: true)

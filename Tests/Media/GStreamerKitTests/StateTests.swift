@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard) struct StateTests {
-    @Test func aPipelineGoesUpAndDownAsOftenAsAsked() async throws {
+    @Test func pipelineCanBeRestartedRepeatedly() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
         for _ in 0..<20 { try await pipeline.playToTheEnd() }
         #expect(pipeline.failure == nil)
@@ -108,7 +108,7 @@ import Testing
         await release(fifo)
     }
 
-    @Test func aRequestedStateComesByItself() async throws {
+    @Test func requestedStateIsReachedAsynchronously() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=2 ! fakesink sync=false")
         let messages = pipeline.messages
         pipeline.requestState(.playing)

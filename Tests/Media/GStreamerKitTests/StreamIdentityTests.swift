@@ -47,12 +47,12 @@ import Testing
             "audio/mpeg, rate=44100, codec_data=(buffer)01", false
         ),
     ])
-    func aHeaderHoldsForWhatItTellsTheTruthOf(old: String, new: String, isSame: Bool) throws {
+    func headerIsReusedOnlyForStreamsItDescribes(old: String, new: String, isSame: Bool) throws {
         #expect(try Caps(old).isSameStream(as: Caps(new)) == isSame)
         #expect(try Caps(new).isSameStream(as: Caps(old)) == isSame)
     }
 
-    @Test func anEncoderThatCountsPicturesIsFoundUnlessARateIsKeptInFrontOfIt() throws {
+    @Test func frameCountingEncoderIsFoundUnlessTheRateIsFixed() throws {
         try GStreamer.initialize()
         func counter(_ text: String) throws -> String? {
             let pipeline = try Pipeline(parsing: "appsrc name=in ! \(text) ! fakesink")

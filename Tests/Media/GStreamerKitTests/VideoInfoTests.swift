@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func planesOfCommonFormats() throws {
+    @Test func planesOfCommonFormatsAreCorrect() throws {
         let i420 = try VideoInfo(format: "I420", width: 5, height: 3).planeLayouts
         #expect(i420.map(\.width) == [5, 3, 3])
         #expect(i420.map(\.rows) == [3, 2, 2])
@@ -68,7 +68,7 @@ import Testing
         #expect(p010.components.first?.shift == 6)
     }
 
-    @Test func familiesOfColour() throws {
+    @Test func formatsHaveTheirColourFamily() throws {
         func family(_ format: String) throws -> VideoInfo.ColorFamily {
             try VideoInfo(format: format, width: 8, height: 8).colorFamily
         }

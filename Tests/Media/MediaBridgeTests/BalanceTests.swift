@@ -124,7 +124,7 @@ struct BalanceTests {
     }
 
     @Test(arguments: 0..<4)
-    func aSlowOutputLosesEncodedFramesTogetherWithThoseThatReferToThem(seed: UInt64) async throws {
+    func slowOutputDropsFramesWithTheirDependents(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         var configuration = PipelineSink.Configuration()
         (configuration.queue, configuration.whenFull) = (QueueLimit(buffers: 4), .evictOldest)

@@ -26,7 +26,7 @@ struct BridgeLimitsTests {
         ("ababab", "ababa."), ("bababab", "bababa."), ("bbaaa", "bbaaa."), ("abbbbaa", "abbbaa."),
         ("bbb", "bbb."), ("bbaabb", "bbaab"),
     ])
-    func theFramesOfTheFirstStreamOfThePlanCount(names: String, passed: String) {
+    func frameLimitCountsTheFirstStreamOfThePlan(names: String, passed: String) {
         #expect(framesUntilTheEnd(names, of: 3) == passed)
     }
 }

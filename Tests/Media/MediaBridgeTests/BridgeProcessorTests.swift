@@ -72,7 +72,7 @@ struct BridgeProcessorTests {
         #expect(report.outputs["output"]?.frames == 5)
     }
 
-    @Test func aPictureIsCopiedAtMostOnceHoweverManyProcessorsWriteIt() async throws {
+    @Test func frameIsCopiedAtMostOnceForAllWritingProcessors() async throws {
         let painters = [Painter(), Painter(), Painter()]
         _ = try await run(painters)
         // The appsink holds the buffer during its callback, so the first processor gets a copy.

@@ -83,7 +83,7 @@ struct BridgePropertyTests {
         ("src.is-live", "false", "frames may be dropped"),
         ("video/video.max-buffers", "1", "is set by the bridge"),
     ])
-    func aChangeThatTheElementOrTheBridgeCannotTakeIsRefusedWithTheReason(
+    func unsupportedChangeIsRefusedWithTheReason(
         name: String, value: String, reason: String
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -101,7 +101,7 @@ struct BridgePropertyTests {
         }
     }
 
-    @Test func aNameThatOccursTwiceNeedsThatOfTheCaptureOrOutput() async throws {
+    @Test func ambiguousElementNameNeedsTheCaptureOrOutputName() async throws {
         var plan = BridgePlan(
             capture: "\(Self.source) ! queue name=q", outputs: ["queue name=q ! fakesink"])
         plan.outputs[0].name = "file"

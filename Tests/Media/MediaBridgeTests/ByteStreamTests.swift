@@ -5,7 +5,7 @@ import Testing
 
 /// A string cut where its bytes have no caps yet: directly behind a source that reads a file.
 @Suite(.hangGuard) struct ByteStreamTests {
-    @Test func bytesOfAFileAreCopiedAsTheyAre() async throws {
+    @Test func bytesOfAFileAreCopiedUnchanged() async throws {
         try await withTemporaryDirectory { directory in
             var generator = SeededGenerator(seed: 1)
             let bytes = Data(
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["", "queue ! "])
-    func aParserOfRawSoundIsToldByItsPropertiesWhatTheBytesAre(before: String) async throws {
+    func rawAudioParserTakesTheFormatFromItsProperties(before: String) async throws {
         try await withTemporaryDirectory { directory in
             let bytes = Data((0..<96_000).map { UInt8(truncatingIfNeeded: $0) })
             try bytes.write(to: URL(fileURLWithPath: directory.file("raw")))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aFixedFormatOfTheOutputSaysWhatTheBytesAre() async throws {
+    @Test func fixedOutputFormatDescribesTheBytes() async throws {
         try await withTemporaryDirectory { directory in
             let size = "width=64,height=48,framerate=25/1"
             try await Tool.check(

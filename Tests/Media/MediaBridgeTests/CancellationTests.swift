@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aBridgeOfATaskThatWasCancelledBeforeEndsAtOnce() async throws {
+    @Test func bridgeInACancelledTaskEndsImmediately() async throws {
         let running = Task {
             await Happening().wait()  // returns because the task is cancelled
             return try await Bridge.run(capture: "videotestsrc is-live=true", outputs: ["fakesink"])

@@ -236,7 +236,7 @@ struct CaptureRestartTests {
         }
     }
 
-    @Test func receivesFromSharedMemoryAgainWhileAFrameOfTheFirstRunIsKept() async throws {
+    @Test func restartsFromSharedMemoryWhileAFrameIsKept() async throws {
         try await withTemporaryDirectory { directory in
             let socket = directory.file("socket")
             // shmsink 1.22 stops for ever once its memory was full.

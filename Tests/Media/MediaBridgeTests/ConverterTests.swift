@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: formats)
-    func everyTurnAndMirrorIsWhatVideoflipMakesOfIt(format: VideoPixelFormat) throws {
+    func everyRotationAndMirrorMatchesVideoflip(format: VideoPixelFormat) throws {
         let converter = FrameConverter()
         // Planar 4:2:2 is the only format that videoflip does not support.
         let convert = format == .i422 ? "videoconvert ! " : ""
@@ -150,7 +150,7 @@ import Testing
         #expect(converter.chains == 0)
     }
 
-    @Test func everythingButThePixelsStays() throws {
+    @Test func conversionKeepsTimesRotationAndMetadata() throws {
         var frame = try DefinedPicture.frame(.i420, VideoSize(width: 6, height: 4))
         frame.runningTime = MediaTime(nanoseconds: -7)
         frame.duration = MediaTime(nanoseconds: 9)
@@ -185,7 +185,7 @@ import Testing
         )
     }
 
-    @Test func fewChainsAreKeptHoweverManyConversionsThereAre() throws {
+    @Test func converterKeepsALimitedNumberOfChains() throws {
         let converter = FrameConverter()
         for round in 0..<3 {
             for width in 1...20 {
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func streamsThatSayTheSameShareAChain() throws {
+    @Test func framesWithEqualCapsShareAChain() throws {
         let converter = FrameConverter()
         let conversion = VideoConversion(pixelFormat: .rgba)
         for _ in 0..<4 {

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: encoders.indices)
-    func whatComesEncodedIsDecodedAsByTheDecoderInAString(index: Int) async throws {
+    func implicitDecodingMatchesADecoderInTheString(index: Int) async throws {
         let (encoder, end, decoder) = Self.encoders[index]
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
@@ -99,7 +99,7 @@ import Testing
         #expect(try await task.value > 0)
     }
 
-    @Test func whatCannotBeDecodedIsCounted() async throws {
+    @Test func undecodableUnitsAreCounted() async throws {
         let source = try PipelineVideoSource(
             "fakesrc num-buffers=10 sizetype=fixed sizemax=500 filltype=random format=time "
                 + "datarate=5000 ! image/jpeg,width=16,height=16,framerate=10/1")
@@ -138,7 +138,7 @@ import Testing
     ]
 
     @Test(arguments: sounds)
-    func soundThatComesEncodedIsDecoded(encoder: String) async throws {
+    func encodedAudioIsDecoded(encoder: String) async throws {
         let rate = encoder.contains("law") ? 8000 : 48000
         let source = try PipelineAudioSource(
             "audiotestsrc num-buffers=50 samplesperbuffer=\(rate / 50) ! "

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func whatEntersARandomlySlowQueueCanBeDecoded(seed: UInt64) async throws {
+    func randomlySlowQueueHoldsOnlyDecodableFrames(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let receiver = try Receiver()
         let feed = EncodedFeed(receiver.input, mayGoBack: Bool.random(using: &random))

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["", "jpegenc", "tee name=t t. ! x264enc ! fakesink t. ! identity"])
-    func aStringWithoutSuchAnEncoderSaysSo(elements: String) throws {
+    func limitHasNoEffectWithoutASuitableEncoder(elements: String) throws {
         let source = try PipelineVideoSource(
             elements.isEmpty ? "videotestsrc" : "videotestsrc ! \(elements)")
         var limit = VideoLimit()

@@ -24,7 +24,7 @@ import Testing
             "I422_12BE", "GRAY8", "GRAY16_LE", "GRAY16_BE", "BGRA", "RGBA", "ARGB", "ABGR", "xRGB",
             "BGRx", "RGB", "BGR",
         ] as [VideoPixelFormat])
-    func theMirrorIsThatOfVideoflip(format: VideoPixelFormat) throws {
+    func mirrorMatchesVideoflip(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
             let element = try FrameConverter().convert(frame, to: VideoConversion(isMirrored: true))
@@ -41,7 +41,7 @@ import Testing
             "GBR",
             "GBRA", "GBR_10LE",
         ] as [VideoPixelFormat])
-    func theMirrorOfTheMirrorIsThePicture(format: VideoPixelFormat) throws {
+    func mirroringTwiceRestoresTheFrame(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
             let once = try #require(try FlipFilter().process(frame))

@@ -129,7 +129,7 @@ import Testing
     ]
 
     @Test(arguments: misfits)
-    func planesThatAreNotThoseOfTheFormatAreRefused(
+    func planesThatDoNotMatchTheFormatAreRefused(
         what: String, planes: [VideoPlaneLayout]
     ) async throws {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 16)

@@ -27,7 +27,7 @@ import Testing
         Cut("\(pictures) ! x264enc ! h264parse", "mp4mux"), Cut(sound, "vorbisenc ! oggmux"),
         Cut(sound, "wavenc"), Cut("\(sound) ! audioconvert", "flacenc"), Cut(sound, "qtmux"),
         Cut(sound, "audioresample ! audio/x-raw,rate=8000 ! alawenc ! wavenc"),
-    ]) func theFormatIsThatOfLinkedElements(cut: Cut) async throws {
+    ]) func negotiatedFormatMatchesLinkedElements(cut: Cut) async throws {
         try await withTemporaryDirectory { directory in
             let (whole, parts) = (directory.file("whole"), directory.file("parts"))
             try await Tool.check(
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: ["mp4mux", "matroskamux", "avimux", "flvmux", "mpegtsmux"])
-    func aMuxerMayStandAtTheBeginning(muxer: String) async throws {
+    func outputMayBeginWithAMuxer(muxer: String) async throws {
         let pictures = "\(Self.pictures) ! x264enc tune=zerolatency"
         let sound = "\(Self.sound) ! audioconvert ! avenc_aac"
         try await withTemporaryDirectory { directory in
@@ -134,7 +134,7 @@ import Testing
         #expect((report.captures["video"]?.frames ?? 0) > 0)
     }
 
-    @Test func ofADemuxersStreamsThoseOfTheOutputsKindAreTaken() async throws {
+    @Test func outputTakesTheDemuxerStreamOfItsKind() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.frames = 25

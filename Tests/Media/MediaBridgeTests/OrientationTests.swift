@@ -28,7 +28,7 @@ import Testing
         #expect(all == [VideoRotation](repeating: rotation, count: 5))
     }
 
-    @Test func anEngineSeesItToo() async throws {
+    @Test func engineReceivesTheRotation() async throws {
         let receiver = Receiver()
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=5 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-270"
@@ -62,7 +62,7 @@ import Testing
                 + [.rotation180, .rotation180, .upright, .upright, .upright, .upright])
     }
 
-    @Test func aStringThatTurnsThePictureItselfLeavesNothingToTurn() async throws {
+    @Test func rotationInsideTheStringLeavesFramesUpright() async throws {
         let text =
             "videotestsrc num-buffers=3 ! \(Self.tiny) ! taginject tags=image-orientation=rotate-90 "
             + "! videoflip video-direction=auto"
@@ -74,7 +74,7 @@ import Testing
         #expect(count == 3)
     }
 
-    @Test func aFilmOfAPhoneStandsUprightAsFfmpegShowsIt() async throws {
+    @Test func phoneVideoIsUprightAsInFFmpeg() async throws {
         try await withTemporaryDirectory { directory in
             // The left half is black and the right half white, with metadata for a quarter turn.
             let flat = directory.file("flat.mp4")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func aPictureOfAFrameStandsUpright() async throws {
+    @Test func savedPictureOfAFrameIsUpright() async throws {
         try await withTemporaryDirectory { directory in
             let size = VideoSize(width: 32, height: 16)
             var frame = try DefinedPicture.frame(.rgba, size)

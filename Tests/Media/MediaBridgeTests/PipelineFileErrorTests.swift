@@ -52,7 +52,7 @@ import Testing
         #expect(error.message.hasPrefix("x.yaml:3: ") && error.message.contains("${count}"))
     }
 
-    @Test func settingAnUnknownVariableNamesThoseThereAre() throws {
+    @Test func settingAnUnknownVariableListsTheDeclaredOnes() throws {
         let text = "variables:\n  a: {default: 1}\n  b: {default: 2}\ncapture: videotestsrc\n"
         let error = try #require(failure(of: text, setting: ["c": "3"]))
         #expect(error.code == .badFile)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["capture: [", "a: b: c", "\tcapture: x", "capture: \"open"])
-    func whatIsNotYAMLIsToldWithALine(text: String) throws {
+    func invalidYAMLIsReportedWithItsLine(text: String) throws {
         let error = try #require(failure(of: text))
         #expect(error.code == .badFile)
         #expect(error.message.contains(/^x\.yaml:[0-9]+: not YAML/), "\(error.message)")
@@ -109,13 +109,13 @@ import Testing
         ("capture: x\n---\ncapture: y\n", "x.yaml:3: not YAML: a second document"),
         ("capture: *nothing", "undefined alias"), ("capture: \u{1}", "control characters"),
     ])
-    func aDocumentThatIsNoFileIsToldAtOnce(text: String, words: String) throws {
+    func documentThatIsNotAPipelineFileIsReported(text: String, words: String) throws {
         let error = try #require(failure(of: text))
         #expect(error.code == .badFile)
         #expect("\(error)".contains(words), "\(error)")
     }
 
-    @Test func anAliasStandsForItsAnchor() throws {
+    @Test func aliasRepeatsTheTextOfItsAnchor() throws {
         let file = try PipelineFile(
             yaml: "capture: &film videotestsrc num-buffers=1\noutputs: {a: *film}", path: "x.yaml")
         #expect(file.captures.map(\.text) == ["videotestsrc num-buffers=1"])
@@ -123,13 +123,13 @@ import Testing
     }
 
     @Test(arguments: ["", "\n\n", "# only a comment\n"])
-    func anEmptyFileIsTold(text: String) throws {
+    func emptyFileIsReported(text: String) throws {
         let error = try #require(failure(of: text))
         #expect(error.code == .badFile)
         #expect(error.message == "x.yaml:1: the file is empty")
     }
 
-    @Test func aMissingFileIsTold() async throws {
+    @Test func missingFileIsReported() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("none.yaml")
             let error = #expect(throws: PipelineError.self) { try PipelineFile(path: path) }
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNotTextIsTold() async throws {
+    @Test func fileThatIsNotTextIsReported() async throws {
         await #expect(throws: PipelineError.self) {
             try await Tool.check("true")
             _ = try PipelineFile(path: "/bin/true")
@@ -181,13 +181,13 @@ import Testing
         #expect(error.message == "x.yaml:2: \(message)")
     }
 
-    @Test func anUnknownFilterNamesThoseThereAre() throws {
+    @Test func unknownFilterErrorListsTheAvailableOnes() throws {
         let error = try #require(failure(of: "capture: videotestsrc\nfilters: [sepia]\n"))
         #expect(error.message.contains("sepia"))
         #expect(error.advice?.contains("grayscale") == true)
     }
 
-    @Test func anOutputThatWantsAStreamNobodyGivesIsTold() throws {
+    @Test func outputForAMissingStreamIsReported() throws {
         let error = try #require(
             failure(of: "capture: videotestsrc\noutputs:\n  a: appsrc name=sound ! fakesink\n"))
         #expect(error.code == .wrongEnds)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("the demo has no fixed capture") func demoTakesWhatThereIs() throws {
+    @Test("the demo has no fixed capture") func demoHasNoFixedCapture() throws {
         #expect(try PipelineFolder.file("demo.yaml").captures.isEmpty)
     }
 }

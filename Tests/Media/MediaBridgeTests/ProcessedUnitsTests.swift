@@ -69,7 +69,7 @@ struct ProcessedUnitsTests {
     }
 
     @Test(arguments: ["matroskademux", "matroskademux ! h264parse", "parsebin"])
-    func aFileIsDecodedWhateverReadsIt(reader: String) async throws {
+    func fileIsDecodedBehindAnyDemuxer(reader: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             try await Bridge.run(
@@ -98,7 +98,7 @@ struct ProcessedUnitsTests {
         #expect(watcher.times.withLock(\.count) == 7)
     }
 
-    @Test func whatCannotBeDecodedIsAnError() async throws {
+    @Test func undecodableStreamIsAnError() async throws {
         var plan = BridgePlan(capture: "\(Self.raw) ! videoconvert ! pngenc", outputs: ["fakesink"])
         plan.processors = [Watcher()]
         let report = try await run(plan).report
@@ -107,7 +107,7 @@ struct ProcessedUnitsTests {
         #expect(failure.advice == "put decodebin at the end of the capture")
     }
 
-    @Test func rawStreamsAndSoundBesideThemPassAsTheyAre() async throws {
+    @Test func rawVideoAndAudioBesideItPassUnchanged() async throws {
         let watcher = Watcher()
         var plan = BridgePlan(
             capture: "\(Self.raw) ! x264enc ! appsink name=video "

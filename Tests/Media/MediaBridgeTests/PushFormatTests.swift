@@ -77,7 +77,7 @@ import Testing
 
     /// MediaIO frames: the size is that of the picture, and the rows have an independent stride.
     @Test(arguments: [VideoPixelFormat.i420, .bgra, .nv12])
-    func aPictureOfAnyStrideIsTheSamePicture(format: VideoPixelFormat) throws {
+    func strideDoesNotChangeTheFrame(format: VideoPixelFormat) throws {
         for (width, height) in Self.sizes {
             let size = VideoSize(width: width, height: height)
             let expected = try DefinedPicture.frame(format, size).rows

@@ -56,7 +56,7 @@ struct SinkTests {
         #expect(report.written == 2)
     }
 
-    @Test func aSecondStartLeavesTheRunAsItIs() async throws {
+    @Test func secondStartHasNoEffect() async throws {
         let sink = try PipelineVideoSink("fakesink")
         let all = try frames(5)
         for frame in all.prefix(3) { try await sink.write(frame) }
@@ -67,14 +67,14 @@ struct SinkTests {
         #expect(report.accepted == 5 && report.written == 5)
     }
 
-    @Test func aFrameBeforeTheStartIsRefusedAndSaysSo() async throws {
+    @Test func frameBeforeTheStartIsRefused() async throws {
         let sink = try PipelineVideoSink("fakesink")
         let error = #expect(throws: PipelineError.self) { try sink.render(try frames(1)[0]) }
         #expect(error?.code == .invalidState)
         #expect(error?.message.contains("not started") == true)
     }
 
-    @Test func anOutputThatWasOnlyConsumedIntoBeforeItsStartFails() async throws {
+    @Test func outputThatWasNeverStartedFails() async throws {
         let sink = try PipelineVideoSink("fakesink")
         for frame in try frames(3) { #expect(sink.consume(frame) == .dropped(.closed)) }
         let error = await #expect(throws: PipelineError.self) { try await sink.finish() }
@@ -83,7 +83,7 @@ struct SinkTests {
         #expect(sink.statistics.dropped[.closed] == 3)
     }
 
-    @Test func finishWithoutAFrameIsQuickAndAWriteAfterItStartsAnew() async throws {
+    @Test func writeAfterAnEmptyFinishStartsANewRun() async throws {
         let sink = try PipelineVideoSink("fakesink")
         #expect(try await sink.finish().written == 0)
         for frame in try frames(2) { try await sink.write(frame) }
@@ -100,7 +100,7 @@ struct SinkTests {
         #expect(end?.code == .noSpaceLeft)
     }
 
-    @Test func anOutputThatEndsByItselfSaysSo() async throws {
+    @Test func outputThatEndsItselfIsReported() async throws {
         try await withTemporaryDirectory { directory in
             let sink = try PipelineVideoSink(
                 "videoconvert ! pngenc snapshot=true ! filesink location=\(directory.file("a.png"))"

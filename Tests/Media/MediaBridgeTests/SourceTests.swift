@@ -169,7 +169,7 @@ struct SourceTests {
         }
     }
 
-    @Test func asAVideoSourceItDeliversToItsConsumerThroughTheCallsOfAnEngine() async throws {
+    @Test func sourceDeliversToTheConsumerOfAnEngine() async throws {
         final class Counter: VideoFrameConsumer {
             let times = Mutex<[MediaTime]>([])
             let ended = AsyncStream.makeStream(of: Void.self)

@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func keyFramesComeWhenAskedForAndAtTheInterval(codec: VideoCodec) async throws {
+    func keyframesComeOnRequestAndAtTheInterval(codec: VideoCodec) async throws {
         let settings = VideoEncoderSettings(
             codec, bitRate: 500_000, keyFrameInterval: .milliseconds(500))
         let units = try await Self.encode(Self.frames(40), settings) { index, encoder in

@@ -27,7 +27,7 @@ import Testing
         #expect(try await child.end().status == 128 + SIGKILL)
     }
 
-    @Test func aProgramHearsSignals() async throws {
+    @Test func childProcessReceivesSignals() async throws {
         #expect(try await ChildProcess("sleep", ["3600"]).stop().status == 128 + SIGTERM)
     }
 

@@ -33,7 +33,7 @@ struct TimelineTests {
         return (base, times)
     }
 
-    @Test func aLiveOutputIsDueAtTheClockTimeOfTheCaptureHoweverLateItStarted() async throws {
+    @Test func lateLiveOutputRendersAtTheCaptureClockTime() async throws {
         let origin = MediaTime(SharedClock.now)
         let live = LiveTiming(clockOrigin: origin, latency: .zero)
         let (base, times) = try await times(

@@ -244,7 +244,7 @@ import Testing
     }
 
     @Test(arguments: ["no-such-codec", "video/x-raw", "video/x-theora"])
-    func aCodecThatNoContainerTakesEndsTheRecordingWithItsName(name: String) async throws {
+    func codecWithoutAContainerEndsTheRecordingWithItsName(name: String) async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mp4"))
             try recorder.start()

@@ -5,7 +5,7 @@ import Testing
 @Suite(.hangGuard)
 struct ZeroCopyTests {
     @Test(arguments: [false, true])
-    func everyOutputReceivesTheVeryMemoryThatTheCaptureGave(isLive: Bool) async throws {
+    func everyOutputSharesTheMemoryOfTheCapture(isLive: Bool) async throws {
         let source = try PipelineVideoSource(
             "videotestsrc is-live=\(isLive) num-buffers=20 ! "
                 + "video/x-raw,format=I420,width=320,height=240,framerate=100/1")

@@ -20,7 +20,7 @@ struct ReadmeTests {
         ("ComingFromOpenTok", "Sources/MediaBridge/MediaBridge.docc/ComingFromOpenTok.md", 1),
         ("Programs", "Sources/MediaBridge/MediaBridge.docc/Programs.md", 5),
     ])
-    func everyExampleStandsThereToTheLetter(mark: String, file: String, count: Int) throws {
+    func articlesContainTheExamplesVerbatim(mark: String, file: String, count: Int) throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Examples.swift")
         let examples = try String(contentsOf: path, encoding: .utf8)
@@ -36,7 +36,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theCommandOfTheFirstRungRecordsItsFrames() async throws {
+    @Test func readmeCommandRecordsItsFrames() async throws {
         let text = try readme
         let block = try #require(
             text.components(separatedBy: "<!-- run -->\n```sh\n").dropFirst().first?
@@ -50,7 +50,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theCallOfTheSecondRungRecordsItsFrames() async throws {
+    @Test func oneCallExampleRecordsItsFrames() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -61,7 +61,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theRecordingOfTheThirdRungHasItsFramesWithoutColours() async throws {
+    @Test func planExampleRecordsInBlackAndWhite() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -74,12 +74,12 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theClassesOfTheEngineArticleSeeEveryFrame() async throws {
+    @Test func engineArticleClassesSeeEveryFrame() async throws {
         let balance = try await Example.ownClasses()
         #expect(balance.offered == 90)
     }
 
-    @Test func theLoopOfTheArticleRecordsItsFramesWithTheLine() async throws {
+    @Test func loopExampleRecordsFramesWithALine() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -92,11 +92,11 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theExampleOfAChannelSendsItsVideo() async throws {
+    @Test func channelExampleSendsItsVideo() async throws {
         try await Example.channel()
     }
 
-    @Test func theUnitsOfTheArticleAreTheStartOfTheFilm() async throws {
+    @Test func unitsExampleCopiesTheStartOfTheFile() async throws {
         try await withTemporaryDirectory { directory in
             try await Tool.check(
                 "gst-launch-1.0",
@@ -116,7 +116,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theEngineOfTheArticleRecordsItsFramesWithoutColours() async throws {
+    @Test func engineExampleRecordsInBlackAndWhite() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -130,7 +130,7 @@ struct ReadmeTests {
     }
 
     /// Tests in media time cover how long before the start the file begins.
-    @Test func theRecordingOfTheArticleHasEachFrameOfItsReport() async throws {
+    @Test func recordingExampleMatchesItsReport() async throws {
         try await withTemporaryDirectory { directory in
             _ = await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -143,7 +143,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theSoundOfTheArticleIsWrittenHalfAsLoud() async throws {
+    @Test func audioExampleWritesEverySample() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -154,7 +154,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theBridgeOfTheArticleHalvesItsSound() async throws {
+    @Test func bridgeExampleWritesEverySample() async throws {
         try await withTemporaryDirectory { directory in
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
@@ -165,7 +165,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func theFilmOfTheArticleGivesPicturesAndSound() async throws {
+    @Test func fileExampleDeliversVideoAndAudio() async throws {
         try await withTemporaryDirectory { directory in
             try await Clip().make(at: directory.file("film.mkv"))
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
@@ -193,7 +193,7 @@ struct ReadmeTests {
         #expect(Set(commands) == Set(subcommands))
     }
 
-    @Test func thePushAndTheRendererOfTheArticlesWorkTogether() async throws {
+    @Test func pushAndRendererExamplesWorkTogether() async throws {
         let engine = MediaEngine()
         try await Example.renderer(engine)
         let bytes = [UInt8](repeating: 128, count: 384 * 240 * 3 / 2)
@@ -202,7 +202,7 @@ struct ReadmeTests {
         #expect(drawnRows.withLock { $0 } == 240)
     }
 
-    @Test func planesAreSeenInAScope() async throws {
+    @Test func planesExampleReadsAFrame() async throws {
         var count = 0
         for try await frame in try PipelineVideoSource(
             "videotestsrc num-buffers=1 ! video/x-raw,format=I420"

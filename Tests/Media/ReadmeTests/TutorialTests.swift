@@ -37,7 +37,7 @@ extension ReadmeTests {
             }
         }
 
-        @Test func theCommandsRecordLookTurnAndRepeat() async throws {
+        @Test func commandTutorialWritesItsFiles() async throws {
             let commands = try blocks("sh", of: "TutorialCommand.md")
             #expect(commands.count == 4)
             try await withTemporaryDirectory { directory in
@@ -71,7 +71,7 @@ extension ReadmeTests {
             }
         }
 
-        @Test func theRingKeepsTheLastTwoSecondsWithTheBar() async throws {
+        @Test func recordingTutorialKeepsTheLastTwoSeconds() async throws {
             try await withTemporaryDirectory { directory in
                 await #expect(processExitsWith: .success) { [path = directory.path as String] in
                     try enter(path)
@@ -98,7 +98,7 @@ extension ReadmeTests {
             }
         }
 
-        @Test func theSourceOfOnesOwnIsStartedTwice() async throws {
+        @Test func classTutorialStartsItsSourceTwice() async throws {
             let (pictures, trace) = try await Tutorial.classes()
             #expect((pictures ?? 0) >= 2)
             #expect(trace.count { $0.hasPrefix("source") && $0.hasSuffix(": start") } == 2)

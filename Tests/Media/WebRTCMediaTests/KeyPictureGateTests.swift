@@ -62,7 +62,7 @@ struct KeyPictureGateTests {
         try await pipeline.setState(.null)
     }
 
-    @Test(arguments: [1, 4]) func noPictureIsWrong(slices: Int) async throws {
+    @Test(arguments: [1, 4]) func lossYieldsNoCorruptFrame(slices: Int) async throws {
         try await withTemporaryDirectory { directory in
             let film = try await Self.film(in: directory, slices: slices)
             let whole = Set(try await MediaProbe.pictures(of: film))

@@ -34,7 +34,7 @@ import Testing
         await ben.leave()
     }
 
-    @Test func aDemandHoldsBeforeItsTrackAndAfterTheUserCameAgain() async throws {
+    @Test func demandHoldsBeforeItsTrackAndAfterARejoin() async throws {
         let network = LoopbackNetwork()
         let ears = Ears()
         let ben = try await join("ben", ears, network, wantsAll: false)

@@ -15,7 +15,7 @@ import Testing
         try await network.enter(ChannelRequest(channel: "room", userID: user), receiver: ears)
     }
 
-    @Test func leavingTwiceIsLeavingOnce() async throws {
+    @Test func secondLeaveHasNoEffect() async throws {
         let ears = Ears()
         let ben = try await join("ben", ears)
         let anna = try await join("anna", Ears())

@@ -35,7 +35,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aHundredAtOnce() async throws {
+    @Test func aHundredUsersJoinAndLeaveConcurrently() async throws {
         let ears = (0..<100).map { _ in Ears() }
         try await withThrowingTaskGroup { group in
             for (index, ears) in ears.enumerated() {
@@ -54,7 +54,7 @@ import Testing
 
     /// Members join, send and leave in one of three channels, with names that compete with other
     /// members.
-    @Test func joinsRaceLeavesSendsAndClosings() async throws {
+    @Test func joinsLeavesSendsAndClosingsMayRace() async throws {
         try await withThrowingTaskGroup { group in
             for worker in 0..<6 {
                 group.addTask {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func manySendersAndOneReceiver() async throws {
+    @Test func receiverHandlesManySenders() async throws {
         let network = LoopbackNetwork(depth: 10_000)
         let ears = Ears()
         let host = try await network.enter(

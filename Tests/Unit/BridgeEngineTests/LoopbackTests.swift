@@ -35,7 +35,7 @@ import Testing
         for member in [anna, ben, cleo] { await member.leave() }
     }
 
-    @Test func aFrameReachesEverybodyElseAsTheSameObject() async throws {
+    @Test func frameReachesAllOtherUsersAsTheSameObject() async throws {
         let (sender, one, other) = (Ears(), Ears(), Ears())
         let anna = try await join("anna", "room", sender)
         let ben = try await join("ben", "room", one)
@@ -134,7 +134,7 @@ import Testing
         await anna.leave()
     }
 
-    @Test func everythingIsHeardInTheOrderOfItsSending() async throws {
+    @Test func everythingArrivesInSendingOrder() async throws {
         let network = LoopbackNetwork(depth: 1000)
         let ears = Ears()
         let anna = try await network.enter(

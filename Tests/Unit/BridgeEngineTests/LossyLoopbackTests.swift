@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The statistics report the configured loss and jitter.
-    @Test func theStatisticsTellWhatTheNetworkDid() async throws {
+    @Test func statisticsReportLossAndJitter() async throws {
         let network = LossyTransport(LoopbackNetwork(depth: 10000, timeline: time), on: time)
         var impairment = NetworkImpairment()
         impairment.loss = 0.1
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Units beyond the bit rate are lost, and the publisher gets the available bit rate.
-    @Test func aNarrowNetworkTellsThePublisherWhatFits() async throws {
+    @Test func narrowNetworkReportsItsBitRateToThePublisher() async throws {
         final class Feedback: PublicationFeedback {
             let limit = Observed<VideoLimit?>(nil)
             func limitChanged(_ limit: VideoLimit) { self.limit.change { $0 = limit } }

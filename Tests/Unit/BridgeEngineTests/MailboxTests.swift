@@ -92,7 +92,7 @@ import Testing
         #expect(rig.mailbox.place(3).needsWake)
     }
 
-    @Test func aPosterThatWaitsIsRefusedInTheEndOrLetGo() async {
+    @Test func waitingPosterIsRefusedOrReleased() async {
         let rig = Rig(depth: 1)
         rig.mailbox.post(1)
         #expect(rig.mailbox.post(2, whenFull: .wait(atMost: .zero)) == .full)

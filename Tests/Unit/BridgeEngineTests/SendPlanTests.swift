@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A portrait picture fits into a landscape size limit.
-    @Test func sidesAreExchanged() {
+    @Test func portraitFrameFitsALandscapeLimit() {
         let plan = plan(VideoSize(width: 720, height: 1280)) { $1.size = hd.half }
         #expect(plan.size == VideoSize(width: 360, height: 640))
     }

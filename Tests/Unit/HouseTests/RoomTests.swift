@@ -8,7 +8,7 @@ import Testing
     private static let targets =
         (try? FileManager.default.contentsOfDirectory(atPath: sources))?.sorted() ?? []
 
-    @Test(arguments: targets) func theFoldersOfAModuleLieInLayers(target: String) throws {
+    @Test(arguments: targets) func foldersOfAModuleHaveNoCycles(target: String) throws {
         let knots = try Rooms(target: "\(Self.sources)/\(target)").knots
         #expect(knots.isEmpty)
     }

@@ -127,7 +127,7 @@ struct DirectoryTests {
         #expect(directory.settle() == [.left("carl", .dropped), .left("dora", .dropped)])
     }
 
-    @Test func nonsenseIsIgnored() {
+    @Test func unknownUsersAreIgnored() {
         var directory = directory()
         directory.unpublish("nobody")
         #expect(directory.remove("nobody") == nil)
@@ -142,14 +142,14 @@ struct DirectoryTests {
         ("~track~3", "~track~3", 0), ("a~track~1~track~2", "a~track~1", 2),
         ("ben~track~99999999999999999999", "ben~track~99999999999999999999", 0),
     ])
-    func idsAreReadAsTheyAreWritten(text: String, user: String, track: Int) {
+    func idsSurviveARoundTripThroughText(text: String, user: String, track: Int) {
         let id = FeedID(text)
         #expect(id.user.name == user)
         #expect(id.track.number == track)
         #expect(id.description == text)
     }
 
-    @Test func noticesAreReadAsTheyAreWritten() {
+    @Test func noticesSurviveARoundTripThroughText() {
         let stamp = Notice.Stamp(sender: 7, number: 3)
         for notice in [
             Notice.goodbye, .message(ChannelMessage("hé\nllo"), to: nil, stamp),

@@ -31,7 +31,7 @@ struct SignallingTextTests {
         #expect(JanusTransport.Configuration().silenceTimeout == limits.silence.asDefaultDeadline)
     }
 
-    @Test func feedbackThatTheServerIgnoresIsTakenOut() {
+    @Test func unsupportedFeedbackIsRemoved() {
         let text =
             "m=video 9 X 96\r\na=rtcp-fb:96 ccm fir\r\na=rtcp-fb:96 nack pli\r\na=rtcp-fb:* ccm fir\r\n"
             + "a=rtcp-fb:96 transport-cc\r\na=extmap:3 http://www.ietf.org/id/"

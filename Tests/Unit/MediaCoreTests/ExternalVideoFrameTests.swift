@@ -20,7 +20,7 @@ import Testing
         return frame.cause
     }
 
-    @Test func aFrameCarriesWhatItSays() throws {
+    @Test func frameKeepsItsTimeRotationAndMetadata() throws {
         let frame = Self.frame()
         frame.time = MediaTime(seconds: 3)
         frame.rotation = 270
@@ -65,7 +65,7 @@ import Testing
         #expect(cause { $0.height = height } == .badSize)
     }
 
-    @Test func aPictureWiderThanAnyIsRefusedAndCroppedToASizeItIsNot() throws {
+    @Test func oversizedFrameIsRefusedUnlessItIsCropped() throws {
         let frame = Self.frame()
         frame.format = .rgba
         frame.strideInPixels = 20000
@@ -79,7 +79,7 @@ import Testing
         #expect(rows == [[(0..<16).map { PackedFormats.sample(0, 0, $0) }]])
     }
 
-    @Test func everyFieldAtItsLimitIsRefusedAndTrapsNowhere() {
+    @Test func extremeFieldValuesAreRefusedWithoutATrap() {
         let fields: [ReferenceWritableKeyPath<ExternalVideoFrame, Int>] = [
             \.strideInPixels, \.height, \.cropLeft, \.cropTop, \.cropRight, \.cropBottom,
             \.rotation,
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func aPixelBufferPassesAsItIs() throws {
+    @Test func pixelBufferPassesUnchanged() throws {
         let frame = ExternalVideoFrame()
         frame.format = 12
         let picture = try PackedFormats.padded(.i420, VideoSize(width: 5, height: 3))

@@ -38,7 +38,7 @@ import Testing
         #expect(counts == DropCounts())
     }
 
-    @Test func countsAreToldInAFixedOrder() {
+    @Test func countsAreListedInAFixedOrder() {
         var counts = DropCounts()
         #expect(counts.description == "none")
         counts[.late] = 1

@@ -44,7 +44,7 @@ import Testing
         #expect(MediaTime(nanoseconds: 2_500_000_000).seconds == 2.5)
     }
 
-    @Test func aDurationThereAndBackIsTheSame() {
+    @Test func durationSurvivesARoundTrip() {
         #expect(MediaTime(.milliseconds(40)).nanoseconds == 40_000_000)
         #expect(MediaTime(.milliseconds(-40)).duration == .milliseconds(-40))
         #expect(MediaTime(.nanoseconds(1)).nanoseconds == 1)

@@ -31,7 +31,7 @@ import Testing
         func copy() throws(FrameError) -> any VideoFrameStorage { Liar(layout) }
     }
 
-    @Test func theLastRowThatIsThereIsGiven() throws {
+    @Test func lastRowIsAccessible() throws {
         var frame = lie(rows: 9)
         try frame.withPlanes { #expect($0[0].row(3).count == 4) }
         try frame.withMutablePlanes { planes in

@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func noBytesAtAllAreTooFew() {
+    @Test func zeroBytesAreRefused() {
         let picture = RawPicture(
             unsafe: UnsafeRawBufferPointer(start: nil, count: 0), format: .i420,
             size: VideoSize(width: 8, height: 6))

@@ -2,7 +2,7 @@ import MediaCore
 import Testing
 
 @Suite struct VideoFrameTests {
-    @Test func writingAFrameThatNobodyElseHoldsCopiesNothing() throws {
+    @Test func writingAnUnsharedFrameCopiesNothing() throws {
         var frame = VideoFrame(try gray(), runningTime: .zero)
         let before = try frame.address()
         #expect(try frame.fill(1) == before)
@@ -72,7 +72,7 @@ import Testing
         #expect(copy.rotation == .rotation90)
     }
 
-    @Test func aFrameSaysWhatItIsAndWhen() throws {
+    @Test func frameDescriptionStatesFormatAndTime() throws {
         var frame = VideoFrame(try gray(), runningTime: MediaTime(seconds: 1.04))
         #expect(frame.description == "GRAY8 4×3 at 0:00:01.040000000")
         frame.runningTime = nil

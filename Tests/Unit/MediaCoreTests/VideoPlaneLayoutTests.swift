@@ -18,7 +18,7 @@ import Testing
         #expect(VideoPlaneLayout(offset: 0, stride: 8, rows: 1, width: 10).rowBytes == 8)
     }
 
-    @Test func aRowTooLongToCountIsNoLongerThanItsStride() {
+    @Test func overflowingRowWidthIsLimitedToTheStride() {
         let plane = VideoPlaneLayout(offset: 0, stride: 8, rows: 1, width: .max, pixelStride: 4)
         #expect(plane.rowBytes == 8)
     }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: PackedFormats.all, RawPictureTests.sizes)
-    func rawDataIsPackedWhateverTheStridesWere(
+    func rawDataIsPackedForAnyStrides(
         format: VideoPixelFormat, size: VideoSize
     ) throws {
         let picture = try PackedFormats.padded(format, size)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [VideoBufferType.pixelBuffer, .rawData])
-    func aSinkWithoutItsMethodSaysWhichOneIsMissing(type: VideoBufferType) throws {
+    func errorNamesTheMissingSinkMethod(type: VideoBufferType) throws {
         let error = #expect(throws: FrameError.self) {
             try EmptySink(type).render(VideoFrame(try gray(), runningTime: nil))
         }
@@ -73,7 +73,7 @@ import Testing
         try PixelSink().render(frame)
     }
 
-    @Test func aStorageThatIsNotWhatItsFormatSaysIsAnError() throws {
+    @Test func storageThatContradictsItsFormatIsAnError() throws {
         // One plane, although I420 has three; and planes smaller than the picture.
         let one = try MemoryFrameStorage(
             format: VideoFormat(.i420, width: 8, height: 8),

@@ -6,7 +6,7 @@ import Testing
 struct ConnectionTableTests {
     private typealias Table = ConnectionTable<Int>
 
-    @Test func aNewConnectionTakesThePlaceOfTheOneThatWasIdleLongest() {
+    @Test func newConnectionReplacesTheLongestIdleOne() {
         var table = Table(limit: 3, limitPerAddress: 3)
         for id in 1...3 { #expect(table.admit(id, from: .local) == .admitted) }
         table.setIdle(false, 1)
@@ -27,7 +27,7 @@ struct ConnectionTableTests {
         #expect(table.admit(3, from: .local) == .admitted)
     }
 
-    @Test func anAddressOfANetworkHasPartOfThePlaces() {
+    @Test func connectionsOfANetworkAddressAreLimited() {
         var table = Table(limit: 4, limitPerAddress: 2)
         let (one, other) = (
             Table.Origin.network([10, 0, 0, 1]), Table.Origin.network([10, 0, 0, 2])

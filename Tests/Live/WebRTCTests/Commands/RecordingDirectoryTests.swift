@@ -11,7 +11,7 @@ struct RecordingDirectoryTests {
         + "\u{fe0f}\u{1f1e6}\u{a9}\n\r\u{85}\u{2028}\0 /.%!\"'\\-_"
 
     /// Checks all names of three of the scalars.
-    @Test func noScalarOfANameHasAMeaningInPathsOrStrings() {
+    @Test func safeNamesContainNoSpecialCharacters() {
         let scalars = Array(Self.scalars.unicodeScalars)
         for first in scalars {
             for second in scalars {

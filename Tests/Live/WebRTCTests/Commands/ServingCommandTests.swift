@@ -248,7 +248,7 @@ import Testing
                     Thread {
                         continuation.resume(
                             with: Result {
-                                let connection = try StrangerConnection(to: port)
+                                let connection = try RawConnection(to: port)
                                 connection.write("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n")
                                 return connection.read()
                             })

@@ -42,7 +42,7 @@ struct AiortcTests {
     }
 
     /// The client sends B-frames, unlike any browser.
-    @Test func whatAiortcAndAWhipClientSendIsRecorded() async throws {
+    @Test func recordsMediaFromAiortcAndAWHIPClient() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let receive = try await ServingProgram(

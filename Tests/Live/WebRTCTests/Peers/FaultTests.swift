@@ -47,7 +47,7 @@ struct FaultTests {
         }
     }
 
-    @Test func picturesAndSoundSurviveLossAndComeBackWithTheCable() async throws {
+    @Test func mediaSurvivesPacketLossAndResumesWithTheCable() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)
@@ -83,7 +83,7 @@ struct FaultTests {
     }
 
     /// Audio is not sent again, so lost packets of it stay lost.
-    @Test func reportsOfBothEndsStateThePacketsThatTheNetworkLost() async throws {
+    @Test func reportsOfBothEndsCountTheLostPackets() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["identity", "opusenc"])
-    func theSoundOfAFileIsSentFromItsBeginningIfItsPicturesComeLater(encoder: String) async throws {
+    func audioIsSentFromItsStartWhenVideoBeginsLater(encoder: String) async throws {
         let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, _) = try await Self.run(

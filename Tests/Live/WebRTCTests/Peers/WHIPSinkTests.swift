@@ -66,7 +66,7 @@ import Testing
         await taker.close()
     }
 
-    @Test func liveMediaBeforeTheConnectionIsCountedAsSuch() async throws {
+    @Test func countsLiveMediaBeforeTheConnectionAsNotConnected() async throws {
         let mayAnswer = DispatchSemaphore(value: 0)
         let server = try ScriptedServer { _ in
             mayAnswer.wait()

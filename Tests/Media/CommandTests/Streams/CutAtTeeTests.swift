@@ -31,7 +31,7 @@ extension CommandTests {
             }
         }
 
-        @Test func anOutputMayGoOnFromItTwice() async throws {
+        @Test func outputMayBranchTwiceFromOneElement() async throws {
             try await withTemporaryDirectory { directory in
                 let (one, two) = (directory.file("one"), directory.file("two"))
                 let ended = try await GstBridge.run(
@@ -47,7 +47,7 @@ extension CommandTests {
             }
         }
 
-        @Test func ofSeveralStreamsTheErrorSaysHowToNameOne() async throws {
+        @Test func ambiguousStreamErrorShowsHowToNameOne() async throws {
             let ended = try await GstBridge.run(
                 capture: "\(Self.source) ! tee name=t t. ! queue ! appsink name=a "
                     + "t. ! queue ! appsink name=b",

@@ -115,7 +115,7 @@ extension CommandTests {
                 ("theoraenc ! rtptheorapay ! rtptheoradepay", "theoradec ! videoconvert", 12...20),
                 ("avenc_mpeg4 ! mpeg4videoparse", "avdec_mpeg4 ! videoconvert", 20...20),
             ])
-        func aStreamThatDoesNotSayItsSizeIsDecoded(
+        func streamOfUnknownSizeIsDecoded(
             capture: String, output: String, frames: ClosedRange<Int>
         ) async throws {
             let ended = try await GstBridge.run(

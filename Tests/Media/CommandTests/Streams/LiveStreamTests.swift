@@ -51,7 +51,7 @@ extension CommandTests {
             }
         }
 
-        @Test func saysThatACaptureIsBack() async throws {
+        @Test func reportsThatACaptureResumed() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc is-live=true num-buffers=10 ! "
                     + "video/x-raw,width=64,height=48,framerate=60/1",

@@ -180,7 +180,7 @@ extension CommandTests {
             expectOneParagraph(ended)
         }
 
-        @Test func aStreamThatALimitCutsOffBeforeItsBeginningIsNoFailure() async throws {
+        @Test func streamCutByALimitBeforeItsStartIsNotAFailure() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await Film.matroskamux.make(in: directory)
                 let ended = try await GstBridge.run(

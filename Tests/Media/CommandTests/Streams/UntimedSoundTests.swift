@@ -48,7 +48,7 @@ extension CommandTests {
         }
 
         /// The first sample has no predecessor whose time it could continue.
-        @Test func isAnErrorWhereNoSampleHasATime() async throws {
+        @Test func audioWithoutAnyTimestampIsAnError() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("sound.raw")
                 try Data(count: 96_000).write(to: URL(filePath: path))

@@ -39,7 +39,7 @@ extension CommandTests {
             }
         }
 
-        @Test func filesThatMayOnlyBeReadStayAsTheyAre() async throws {
+        @Test func readOnlyFilesStayUnchanged() async throws {
             try await withBox { box in
                 // The file is readable in the sandbox, but outside the directory.
                 let file = try box.base.write("as it was", to: "out/readable")
@@ -124,7 +124,7 @@ extension CommandTests {
             }
         }
 
-        @Test func variablesGoAlongByTheirWholeNames() async throws {
+        @Test func environmentVariablesAreAllowedByFullName() async throws {
             try await withBox { box in
                 let secrets = [
                     "G_TOKEN", "GST_PASSWORD", "LANGCHAIN_API_KEY", "LC_SECRET", "TZTOKEN",

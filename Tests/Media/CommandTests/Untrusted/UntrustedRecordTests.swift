@@ -14,7 +14,7 @@ extension CommandTests {
             "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=48,framerate=10/1"
 
         @Test(arguments: ["a.mkv", "a.mp4", "a.webm", "a.ts", "sub/a.mkv"])
-        func theFileLiesInTheDirectory(name: String) async throws {
+        func fileIsWrittenInsideTheDirectory(name: String) async throws {
             try await withBox { box in
                 let before = try box.outside
                 let ended = try await GstBridge.run([
@@ -50,7 +50,7 @@ extension CommandTests {
             }
         }
 
-        @Test func withoutStringsItIsWrongUsage() async throws {
+        @Test func missingStringsAreWrongUsage() async throws {
             let ended = try await GstBridge.run(["record", "--untrusted", "/tmp", "a.mkv"])
             #expect(ended.status == 64)
         }

@@ -107,7 +107,7 @@ extension CommandTests {
             #expect(ended.errors.hasPrefix("gst-bridge: "), "\(ended.errors)")
         }
 
-        @Test func withoutStringsItIsWrongUsage() async throws {
+        @Test func missingStringsAreWrongUsage() async throws {
             #expect(try await GstBridge.run(["run", "--untrusted", "/tmp"]).status == 64)
         }
     }

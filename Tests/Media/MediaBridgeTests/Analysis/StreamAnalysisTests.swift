@@ -58,14 +58,14 @@ private struct Spy: VideoDetector {
     }
 
     @Test(arguments: [raw, encoded])
-    func aDetectorOfAFileSeesFiveSmallPicturesASecond(capture: String) async throws {
+    func detectorReceivesFiveSmallFramesASecond(capture: String) async throws {
         let seen = try await seen(capture)
         #expect(seen.map(\.time) == (0..<10).map { Double($0) / 5 })
         #expect(
             seen.allSatisfy { $0.size == VideoSize(width: 160, height: 90) && $0.format == .gray8 })
     }
 
-    @Test func aDetectorSeesTheRateSizeAndFormatThatItAsksFor() async throws {
+    @Test func detectorReceivesTheRequestedRateSizeAndFormat() async throws {
         var analysis = PictureAnalysis()
         (analysis.rate, analysis.pixelFormat) = (0, .bgra)
         analysis.size = VideoSize(width: 100, height: 100)

@@ -75,7 +75,7 @@ struct AudioCodecTests {
     }
 
     /// Opus's redundant copies (LBRR): RFC 6716, section 4.2.4.
-    @Test func againstLossUnitsHaveACopyOfTheOneBefore() throws {
+    @Test func expectedLossAddsACopyOfThePreviousUnit() throws {
         let encoder = try backend.makeAudioEncoder(AudioEncoderSettings(.opus))
         let samples = Syllables.samples(seconds: 1)
         var copies: [Int] = []
@@ -103,7 +103,7 @@ struct AudioCodecTests {
         return unit[1] & 0x40 != 0
     }
 
-    @Test func timesThatBeginAnewAreThoseOfTheUnits() throws {
+    @Test func unitsFollowRestartedTimestamps() throws {
         let units = try units(
             .opus, frames(seconds: 0.2, from: MediaTime(seconds: 9)) + frames(seconds: 0.2))
         let last = try #require(units.last?.runningTime)
@@ -111,7 +111,7 @@ struct AudioCodecTests {
     }
 
     @Test(arguments: codecs, [1, 480, 960, 1000, 48000])
-    func whatIsEncodedIsDecodedInItsTime(codec: AudioCodec, length: Int) throws {
+    func encodedAudioKeepsItsTimestampsWhenDecoded(codec: AudioCodec, length: Int) throws {
         let begin = MediaTime(seconds: 5)
         let seconds = length == 1 ? 0.1 : 1.0
         let units = try units(

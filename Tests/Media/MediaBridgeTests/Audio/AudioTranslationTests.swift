@@ -104,7 +104,7 @@ struct AudioTranslationTests {
     }
 
     @Test(arguments: [1, 2, 6, 12, 20])
-    func swiftMemoryGoesOutAsItLies(channels: Int) throws {
+    func planarSwiftMemoryIsWrappedWithoutACopy(channels: Int) throws {
         let format = AudioFormat(
             .f32le, sampleRate: 48000, channels: channels, layout: .planar, channelMask: 0)
         var frame = try AudioFrame(silence: format, sampleCount: 32, runningTime: .zero)

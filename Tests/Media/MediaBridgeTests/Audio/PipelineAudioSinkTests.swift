@@ -23,7 +23,7 @@ struct PipelineAudioSinkTests {
         }
     }
 
-    @Test func whatAnEncoderDoesNotTakeIsResampled() async throws {
+    @Test func unsupportedSampleRateIsResampled() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("tone.ogg")
             let source = try PipelineAudioSource(
@@ -213,7 +213,7 @@ struct PipelineAudioSinkTests {
     }
 
     @Test(arguments: [false, true])
-    func everyOutputReceivesTheVeryMemoryThatTheCaptureGave(isLive: Bool) async throws {
+    func everyOutputSharesTheMemoryOfTheCapture(isLive: Bool) async throws {
         let source = try PipelineAudioSource(
             "audiotestsrc is-live=\(isLive) num-buffers=20 samplesperbuffer=480 ! "
                 + "audio/x-raw,format=S16LE,rate=48000,channels=2")
@@ -249,7 +249,7 @@ struct PipelineAudioSinkTests {
         }
     }
 
-    @Test func whatIsWrittenOverSilenceIsHeard() async throws {
+    @Test func samplesWrittenOverSilenceAreAudible() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("written.wav")
             // The source marks its buffers as gaps, which converters treat as silence without

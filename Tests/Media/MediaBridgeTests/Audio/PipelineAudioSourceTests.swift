@@ -112,7 +112,7 @@ struct PipelineAudioSourceTests {
         #expect(alone.audio == nil)
     }
 
-    @Test func soundWaitsForItsReaderAndIsLetGoOfWithIt() async throws {
+    @Test func audioWaitsForItsReaderAndIsReleasedWithIt() async throws {
         let film = try PipelineVideoSource(
             "videotestsrc num-buffers=20 ! video/x-raw,width=16,height=16 ! appsink name=video "
                 + "audiotestsrc num-buffers=200 ! appsink name=audio")

@@ -42,7 +42,7 @@ struct SoundCallTests {
         for engine in callers + [listener] { await engine.shutDown() }
     }
 
-    @Test func aFilmGoesThroughTheEngineIntoAFileInOneTime() async throws {
+    @Test func engineRecordsVideoAndAudioOfAFileInSync() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             (clip.frames, clip.width, clip.height) = (20, 64, 48)
@@ -87,7 +87,7 @@ struct SoundCallTests {
         }
     }
 
-    @Test func aMachineWithoutASoundCardSaysSo() async throws {
+    @Test func missingSoundCardIsReported() async throws {
         guard try Device.list(klass: "Audio/Source").isEmpty else { return }
         let engine = makeEngine(LoopbackNetwork())
         let events = engine.events

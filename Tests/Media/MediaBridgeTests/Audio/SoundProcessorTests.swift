@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func rawSoundReachesOutputsAndRecordingsAsTheProcessorsLeaveIt() async throws {
+    @Test func outputsAndRecordingsReceiveProcessedAudio() async throws {
         try await withTemporaryDirectory { directory in
             let (written, recorded) = (directory.file("out.wav"), directory.file("out.flac"))
             let quieter = Quieter()

@@ -246,7 +246,7 @@ import Testing
     }
 
     /// On any network and with any change, the counts add up and times increase.
-    @Test func anyNetworkAndAnyChangeKeepTheBalanceAndTheOrder() async throws {
+    @Test func randomNetworksAndChangesKeepBalanceAndOrder() async throws {
         let seed =
             ProcessInfo.processInfo.environment["SOUND_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0...UInt64.max)

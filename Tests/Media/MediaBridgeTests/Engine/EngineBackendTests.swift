@@ -44,7 +44,7 @@ import Testing
         await expectBalanced(engine)
     }
 
-    @Test func anUprightRendererGetsAPhonesFilmUprightAndInItsFormat() async throws {
+    @Test func uprightRendererReceivesRotatedVideoUpright() async throws {
         let engine = MediaEngine()
         let screen = Screen(.rgba)
         var shown = screen.frames.makeAsyncIterator()

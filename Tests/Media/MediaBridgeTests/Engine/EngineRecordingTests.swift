@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aRecorderComesAndGoesWhileThePreviewGoesOn() async throws {
+    @Test func recorderCanBeAddedAndRemovedDuringThePreview() async throws {
         try await withTemporaryDirectory { directory in
             let engine = MediaEngine()
             let source = try PipelineVideoSource(Self.camera("ball", width: 64))

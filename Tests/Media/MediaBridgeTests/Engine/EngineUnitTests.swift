@@ -207,7 +207,7 @@ import Testing
 
     /// Every codec, pushed by a program to a recording and a renderer.
     @Test(arguments: EncodedUnits.codecs)
-    func pushedUnitsAreRecordedAsTheyAre(codec: VideoCodec) async throws {
+    func pushedUnitsAreRecordedUnchanged(codec: VideoCodec) async throws {
         try await withTemporaryDirectory { directory in
             let units = try await EncodedUnits.make(codec, 20)
             let backend = CountingBackend()

@@ -30,7 +30,7 @@ struct HotSwapRecordingTests {
             options: options)
     }
 
-    @Test func aRecordingOfTwoLiveSourcesHasTheirPicturesInOrderAndNoBlackFrame() async throws {
+    @Test func recordingOfTwoLiveSourcesIsInOrderWithoutBlackFrames() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("swap.mkv")
             let engine = MediaEngine()
@@ -63,7 +63,7 @@ struct HotSwapRecordingTests {
         ("chroma-site=mpeg2", "colorimetry=bt601", 1),
         ("colorimetry=bt709", "colorimetry=bt601", 2),
     ])
-    func aColourThatOneOfTwoSourcesStatesBeginsNoFile(
+    func differentColorimetryStartsNoNewFile(
         first: String, second: String, files: Int
     ) async throws {
         try await withTemporaryDirectory { directory in

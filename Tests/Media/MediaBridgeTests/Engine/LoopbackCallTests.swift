@@ -8,7 +8,7 @@ import Testing
 /// Two engines in one process, and what each shows of the other.
 @Suite(.hangGuard)
 struct LoopbackCallTests {
-    @Test func eachEngineRecordsTheOthersFilmFrameForFrameAndInTime() async throws {
+    @Test func eachEngineRecordsTheOtherFrameForFrameAndInTime() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.hasAudio = false

@@ -58,7 +58,7 @@ struct StalledDisplayTests {
         }
     }
 
-    @Test func withoutASourceThereIsStillAPicture() async throws {
+    @Test func previewHasAFrameWithoutASource() async throws {
         let engine = MediaEngine()
         try await engine.startPreview()
         let frame = try await engine.takeSnapshot(within: .seconds(60))

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// A picture with thousands of colours fills the table of the compression several times.
-    @Test func manyColoursAreKeptByTheirLikeness() async throws {
+    @Test func manyColoursAreApproximated() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             try await Tool.check(
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeAnimatedIsAnError() async throws {
+    @Test func impossibleAnimationIsAnError() async throws {
         try await withTemporaryDirectory { directory in
             let film = try await makeFilm(directory, "mkv")
             for (name, begin, width, rate) in [

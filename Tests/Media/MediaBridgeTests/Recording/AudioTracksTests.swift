@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["flac", "wav"]) func aFileOfOneStreamRefusesTwo(ending: String) async throws {
+    @Test(arguments: ["flac", "wav"]) func singleStreamFileRefusesTwo(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.audio = AudioEncoding()

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "webm", "ts"])
-    func aRecordingGoesOnInTheSameFileWhereTheFrameRateAloneChanges(ending: String) async throws {
+    func frameRateChangeContinuesTheSameFile(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             var plan = BridgePlan(capture: capture())
@@ -50,7 +50,7 @@ import Testing
         "vp9enc deadline=1 cpu-used=8 ! webmmux", "jpegenc ! matroskamux",
         "avenc_ffv1 ! matroskamux",
     ])
-    func anOutputThatEncodesTakesAnotherFrameRateAsItIs(text: String) async throws {
+    func encodingOutputAcceptsAnotherFrameRate(text: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.film")
             let plan = BridgePlan(
@@ -71,7 +71,7 @@ import Testing
 
     /// The containers share the decision, so only one of them needs every change.
     @Test(arguments: changes.map { ("mkv", $0) } + ["mp4", "webm", "ts"].map { ($0, changes[0]) })
-    func aRecordingBeginsAnewWhereAFilesHeaderWouldBeWrong(
+    func formatChangeThatContradictsTheHeaderStartsANewFile(
         ending: String, change: (String, String)
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func anOutputThatCountsPicturesRefusesAnotherRateAndSaysWhatHelps() async throws {
+    @Test func frameCountingOutputRefusesAnotherRateWithAdvice() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.ogv")
             let plan = BridgePlan(
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func unitsOfAnotherCodecDataAreNotMuxedIntoAFileThatHasOne() async throws {
+    @Test func unitsWithOtherCodecDataAreNotMuxedIntoTheSameFile() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.hasAudio = false

@@ -23,9 +23,9 @@ import Testing
         CopiedMedia(codec: .h264, container: "mp4", lateness: 15),
         CopiedMedia(codec: .h264, container: "mp4", orientation: "rotate-90"),
         CopiedMedia(codec: .h264, container: "mkv", orientation: "rotate-270"),
-    ]) func whatWasWrongIsRight(media: CopiedMedia) async throws { try await check(media) }
+    ]) func formerlyFailingMediaIsCopied(media: CopiedMedia) async throws { try await check(media) }
 
-    @Test func everyKindOfMediaIsWhole() async throws {
+    @Test func randomMediaIsCopiedCompletely() async throws {
         var random = SeededGenerator(seed: Self.seed)
         for number in 0..<Self.count {
             let media = CopiedMedia.random(&random)

@@ -134,7 +134,7 @@ import Testing
     ]
 
     @Test(arguments: films)
-    func unitsAreRecordedAsTheyAre(film: Film, endings: [String]) async throws {
+    func unitsAreRecordedUnchanged(film: Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
             let (source, capture) = try await film.made()
             let packets = try await MediaProbe.packets(of: source)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func whatAContainerDoesNotTakeIsRefusedWithAWayOut() async throws {
+    @Test func codecUnsupportedByTheContainerIsRefusedWithAdvice() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(capture: try await Self.reordered.made().capture)
             plan.recordings = [BridgePlan.Recording(path: directory.file("out.webm"))]
@@ -341,7 +341,7 @@ import Testing
     /// The units of a receiver that catches up: it gives several of them the same time, and parsers
     /// then remove the time of all but the first. Sometimes its time goes back by a second.
     @Test(arguments: ["mkv", "mp4", "ts"])
-    func picturesThatComeTooFastAreAllRecordedInTheirOrder(ending: String) async throws {
+    func burstOfUnitsIsRecordedCompletelyAndInOrder(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             let recorder = try copying(path) { $0.whenFull = .wait }

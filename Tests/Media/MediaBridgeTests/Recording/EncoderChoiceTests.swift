@@ -70,7 +70,7 @@ import Testing
         #expect(try await record(.h265, .hardware) == "qsvh265enc hevc 30")
     }
 
-    @Test func softwareComesFirst() async throws {
+    @Test func softwareEncoderIsTheDefault() async throws {
         #expect(try await record(.h264, .automatic) == "x264enc h264 30")
         #expect(try await record(nil, .software) == "x264enc h264 30")
         #expect(try await record(.h265, .automatic) == "x265enc hevc 30")
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func namesAreThoseOfTheCommand() {
+    @Test func encoderNamesMatchTheCommand() {
         #expect(EncoderChoice("hardware") == .hardware)
         #expect(EncoderChoice("v4l2h264enc") == .element("v4l2h264enc"))
         #expect(EncoderChoice("nosuchenc") == nil)

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 30, 89], ["mkv", "mp4", "ts"])
-    func everyPictureIsKept(after: Int, ending: String) async throws {
+    func encoderReplacementKeepsEveryFrame(after: Int, ending: String) async throws {
         h264.set(.fails, after: after)
         let outcome = try await record(h264, ending, frames: 90)
         check(outcome, frames: 90, h264, by: "x264enc")
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: [nil, VideoCodec.vp9])
-    func theCodecIsKept(requested: VideoCodec?) async throws {
+    func encoderReplacementKeepsTheCodec(requested: VideoCodec?) async throws {
         vp9.set(.fails, after: 10)
         let outcome = try await record(vp9, "mkv", frames: 60, codec: requested)
         check(outcome, frames: 60, vp9, by: "vp9enc")

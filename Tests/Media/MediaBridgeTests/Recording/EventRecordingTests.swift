@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func withoutAnEventThereIsNoFileAndNoFailure() async throws {
+    @Test func noEventMeansNoFileAndNoFailure() async throws {
         try await withFilm { directory, film in
             let (report, files) = try await record(
                 film, to: directory.file("out.mkv"), between(), before: 1, after: 1)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func soundDecidesOnPicturesAndSound() async throws {
+    @Test func soundEventRecordsVideoAndAudio() async throws {
         try await withTemporaryDirectory { directory in
             let beep =
                 "concat name=sound "

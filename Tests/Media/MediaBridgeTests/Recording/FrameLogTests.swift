@@ -254,7 +254,7 @@ import Testing
 
     /// The sender's clock is five seconds, or a day, ahead of this machine's.
     @Test(arguments: [5.0, 86_400])
-    func captureTimesAreThoseOfTheSendersClockIfThatIsPlausible(offset: Double) async throws {
+    func captureTimesUseTheSenderClockIfItIsPlausible(offset: Double) async throws {
         try await withTemporaryDirectory { directory in
             let (log, sent) = (directory.file("out.jsonl"), directory.file("sent"))
             let (port, reports) = try FreePort.udpPair()

@@ -12,7 +12,7 @@ import Testing
     /// After an interruption the sound is back first and fills the interruption at once: more units than a muxer
     /// takes without a picture.
     @Test(arguments: [(late: 3.0, files: 1), (late: 8, files: 2)])
-    func picturesThatComeBackAfterTheSoundGoOnInTheirFile(late: Double, files: Int) async throws {
+    func videoThatReturnsAfterTheAudioContinuesItsFile(late: Double, files: Int) async throws {
         try await withTemporaryDirectory { directory in
             let recording = try LiveWriter(in: directory)
             try recording.run(seconds: 1)

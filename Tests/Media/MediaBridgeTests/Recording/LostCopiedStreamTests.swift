@@ -71,7 +71,7 @@ import Testing
     }
 
     /// Otherwise the recorder would report a stall and blame the disk.
-    @Test func aFileThatLacksAStreamIsNotHeldUp() async throws {
+    @Test func missingStreamDoesNotDelayTheFile() async throws {
         func unit(_ stream: RecordedStream, _ index: Int) throws -> EncodedUnit {
             guard let buffer = Buffer.copying([UInt8](repeating: 0x55, count: 320)) else {
                 throw FrameError(.outOfMemory, "no memory")
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func picturesGoIntoTheFileWithoutSoundThatStaysAway() async throws {
+    @Test func videoIsRecordedWithoutTheMissingAudio() async throws {
         try await withTemporaryDirectory { directory in
             let report = try await record(into: directory.file("out.mkv")) { source in
                 await source.give(0..<25, .both)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func picturesThatComeBackAreRecordedFromTheirFirstKeyUnitOn() async throws {
+    @Test func returningVideoIsRecordedFromItsFirstKeyframe() async throws {
         try await withTemporaryDirectory { directory in
             let report = try await record(into: directory.file("out.mkv")) { source in
                 await source.give(0..<30, .both)

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "webm", "mp4", "ts"])
-    func aMarkIsAChapterAtTheFrameThatWasHandedOverLast(ending: String) async throws {
+    func markIsAChapterAtTheLastWrittenFrame(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             let marks = [0: "kick-off", 25: "goal \u{26BD} \"1:0\"", 99: "end"]
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func aProcessThatIsKilledWhileItAddsChaptersLosesNothing(seed: Int) async throws {
+    func killWhileChaptersAreAddedLosesNothing(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: captures.keys.sorted())
-    func anIndexSaysWhatTheFragmentsSaid(capture: String) async throws {
+    func indexMatchesTheFragments(capture: String) async throws {
         let text = try #require(Self.captures[capture])
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aFinishedFileIsOrdinaryUnlessItsFragmentsAreWanted() async throws {
+    @Test func finishedFileIsUnfragmentedByDefault() async throws {
         try await withTemporaryDirectory { directory in
             let capture = try #require(Self.captures["both"])
             for isFragmented in [false, true] {

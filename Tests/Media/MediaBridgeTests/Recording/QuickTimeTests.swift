@@ -36,7 +36,7 @@ import Testing
         (VideoCodec.h264, AudioCodec.aac, "I420"), (.h265, .pcm, "I420"), (.mjpeg, .aac, "I420"),
         (.prores, .pcm, "I420"), (.prores, .pcm, "RGBA"),
     ])
-    func readersAgree(video: VideoCodec, audio: AudioCodec, pictures: String) async throws {
+    func probesAgreeOnTheFile(video: VideoCodec, audio: AudioCodec, pictures: String) async throws {
         try await withTemporaryDirectory { directory in
             let file = try await record(directory, video, audio, pictures: pictures)
             let probe = try await MediaProbe(of: file.path)
@@ -114,7 +114,7 @@ import Testing
         ).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test func theTimeOfDayIsThatOfTheZone() {
+    @Test func timeOfDayFollowsTheTimeZone() {
         let clock = WallClock(zone: "Asia/Kolkata")
         #expect(clock.timeOfDay(at: 20 * 3_600_000_000_000) == 5_400_000_000_000)
         #expect(WallClock(zone: "UTC").timeOfDay(at: -1) == 86_399_999_999_999)
@@ -158,7 +158,7 @@ import Testing
             .filter { $0.type == type }.map { Array($0.bytes[$0.content]) }
     }
 
-    @Test func theAtomsAreThoseOfFfmpeg() async throws {
+    @Test func atomsMatchThoseOfFFmpeg() async throws {
         try await withTemporaryDirectory { directory in
             let file = try await record(directory, .h264, .pcm)
             let timecode = try await entry("stream_tags=timecode", "v:0", file.path)
@@ -230,7 +230,7 @@ import Testing
         #expect(first(3600, 1, 30) == 108_000)
     }
 
-    @Test func otherRatesHaveNone() {
+    @Test func otherFrameRatesHaveNoTimecode() {
         #expect(first(0, 2, 1) == nil && first(0, 1, 1000) == nil && first(0, 0, 25) == nil)
     }
 }

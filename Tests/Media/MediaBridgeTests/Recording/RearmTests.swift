@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func twoEventsCloseTogetherShareNoPictureAndLackNone() async throws {
+    @Test func adjacentEventsShareNoFrameAndLoseNone() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try recorder(directory.file("out.mkv"), preRoll: .seconds(5))
             try recorder.start()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func withoutAPreRollNothingIsTakenBetweenTwoRecordings() async throws {
+    @Test func nothingIsKeptBetweenRecordingsWithoutAPreRoll() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try recorder(directory.file("out.mkv"), preRoll: nil)
             try recorder.start()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aRecorderThatIsNotRecordingHasNothingToEnd() async throws {
+    @Test func rearmingAnIdleRecorderIsAnError() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try recorder(directory.file("out.mkv"), preRoll: .seconds(1))
             let early = await #expect(throws: PipelineError.self) {

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func theSocketOfADeadProcessIsReplacedAndNothingElse() async throws {
+    @Test func onlyTheSocketOfADeadProcessIsReplaced() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("control")
             _ = try await Tool.check(

@@ -142,7 +142,7 @@ import Testing
         (VideoRotation.rotation90, [255, 0, 255, 0]), (.rotation180, [255, 255, 0, 0]),
         (.rotation270, [0, 255, 0, 255]),
     ])
-    func picturesThatLieAreRecordedUpright(rotation: VideoRotation, fields: [UInt8]) async throws {
+    func rotatedFramesAreRecordedUpright(rotation: VideoRotation, fields: [UInt8]) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(path)
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeRecordedIsSaidAtOnce() async throws {
+    @Test func impossibleRecordingIsRefusedImmediately() async throws {
         func code(
             _ path: String, _ change: (inout Recorder.Configuration) -> Void = { _ in }
         ) -> PipelineError.Code? {

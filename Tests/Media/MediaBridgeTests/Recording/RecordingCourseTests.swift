@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "webm"])
-    func segmentsAreAsLongAsAskedForWhateverTheFrameRate(ending: String) async throws {
+    func segmentLengthDoesNotDependOnTheFrameRate(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 timeless: directory.file("out.\(ending)"),
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func theSoundOfSegmentsIsTheSoundThatWasRecorded() async throws {
+    @Test func segmentsContainTheRecordedAudio() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 timeless: directory.file("out.mkv"),
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func aGapOfSoundIsSilenceAndWhatComesTwiceIsCutOff() async throws {
+    @Test func audioGapsBecomeSilenceAndOverlapsAreCut() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(timeless: path, configuration())
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func liveSoundThatStopsHoldsUpNoPictureAndIsSilence() async throws {
+    @Test func videoContinuesWithSilenceWhenLiveAudioStops() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(timeless: path, configuration())
@@ -337,7 +337,7 @@ import Testing
         }
     }
 
-    @Test func aLivePictureThatStandsStillIsRepeatedBesideItsSound() async throws {
+    @Test func stoppedLiveVideoRepeatsItsLastFrame() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(timeless: path, configuration())

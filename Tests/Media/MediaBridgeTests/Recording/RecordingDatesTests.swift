@@ -39,7 +39,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func filesAreNamedByTheTimeOfTheirFirstPictureInDirectoriesThatAreCreated() async throws {
+    @Test func filesAndDirectoriesAreNamedByTheFirstFrame() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Self.recorder(
                 directory.file("new/cam-%Y%m%d/%H%M%S.mkv"), "2026-12-31T23:59:58Z"
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20)
-    func aClockThatJumpsNeverYieldsANameThatIsTaken(seed: Int) async throws {
+    func clockJumpsNeverReuseAFileName(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         try await withTemporaryDirectory { directory in
             let zones = ["UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe"]
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func onlyFilesThatThePatternDescribesAreThoseOfTheRecording() async throws {
+    @Test func onlyFilesThatMatchThePatternBelongToTheRecording() async throws {
         try await withTemporaryDirectory { directory in
             let names = RecordingNames(
                 directory.file("%Y/cam-%H%M.mkv"), isNumbered: true, dates: WallClock())
@@ -314,7 +314,7 @@ import Testing
         }
     }
 
-    @Test func aDiskThatIsNeverFreeEnoughCostsAllFilesButTheNewest() async throws {
+    @Test func fullDiskRemovesAllFilesButTheNewest() async throws {
         try await withTemporaryDirectory { directory in
             try Self.leaveFiles(9, in: directory)
             let recorder = try Self.recorder(
@@ -331,7 +331,7 @@ import Testing
         }
     }
 
-    @Test func theNewestFileStaysHoweverSmallTheRing() async throws {
+    @Test func ringAlwaysKeepsTheNewestFile() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Self.recorder(
                 in: directory, keeping: RecordingSegments.Ring(bytes: 1))

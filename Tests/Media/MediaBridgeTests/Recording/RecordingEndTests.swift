@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func anEndWithoutAFrameThatWasTakenSaysWhatBecameOfThem() async throws {
+    @Test func stopErrorCountsTheRefusedFrames() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func theLastEventComesAfterTheDiskWasNearlyFullWithoutAStop() async throws {
+    @Test func lastEventFollowsANearlyFullDiskWithoutAStop() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.reserve = .max / 2

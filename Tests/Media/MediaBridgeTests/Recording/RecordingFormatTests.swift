@@ -103,7 +103,7 @@ import Testing
         ("Y444_12LE", "yuv444p10le", "Y444_12LE as Y444_10LE"),
         ("GRAY16_LE", "yuv420p10le", "GRAY16_LE as I420_10LE"),
     ])
-    func picturesOfManyBitsKeepThemAndTheReportSaysWhatIsLost(
+    func highBitDepthIsKeptOrItsLossIsReported(
         format: String, stored: String, converted: String?
     ) async throws {
         try await withTemporaryDirectory { directory in

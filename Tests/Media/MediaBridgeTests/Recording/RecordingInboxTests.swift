@@ -10,7 +10,7 @@ import Testing
 @Suite(.hangGuard) struct RecordingInboxTests {
     /// Marks and units wait together, and only units count.
     @Test(arguments: 0..<24)
-    func encodersGoOnWhateverWaitsBesideTheirUnits(seed: UInt64) async throws {
+    func queuedMarksDoNotBlockEncoders(seed: UInt64) async throws {
         try GStreamer.initialize()
         var random = SeededGenerator(seed: seed)
         let inbox = RecordingInbox(queue: SerialQueue(label: "writer"))

@@ -19,7 +19,7 @@ import Testing
         return Interleaver.Released(unit: unit, generation: 1)
     }
 
-    @Test func aPreRollWhosePicturesNeverComeKeepsItsLengthOfSound() throws {
+    @Test func preRollWithoutVideoKeepsItsLengthOfAudio() throws {
         try GStreamer.initialize()
         var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         var dropped = 0

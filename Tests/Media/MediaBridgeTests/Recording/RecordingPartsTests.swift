@@ -25,7 +25,7 @@ import Testing
         return times
     }
 
-    @Test func unitsComeInTheOrderOfTheirTimesAndWaitForTheOtherStream() throws {
+    @Test func unitsAreInterleavedInTimestampOrder() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video, .audio])
         interleaver.begin(.video, generation: 1)
@@ -74,7 +74,7 @@ import Testing
         #expect(drain(&interleaver) == [0, 1])
     }
 
-    @Test func anEncodersUnitsFollowThoseOfTheOneBeforeWhicheverCameFirst() throws {
+    @Test func unitsOfANewEncoderFollowThoseOfThePreviousOne() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video])
         interleaver.begin(.video, generation: 1)
@@ -169,7 +169,7 @@ import Testing
         #expect(many.path(at: 123_456) == "film.part-123456.mp4")
     }
 
-    @Test func theTimesOfTwoCapturesMeetOnTheirClock() {
+    @Test func capturesAreAlignedOnTheirClock() {
         let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         func live(_ origin: Double) -> LiveTiming {
             LiveTiming(clockOrigin: MediaTime(seconds: origin), latency: .zero)
@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: [nil, LiveTiming(clockOrigin: .zero, latency: .zero)])
-    func whicheverStreamIsHereFirstTheOtherMayBeginADayBefore(live: LiveTiming?) {
+    func secondStreamMayBeginADayBeforeTheFirst(live: LiveTiming?) {
         let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         let first = MediaTime(seconds: 90_000)
         guard case .at(let pictures) = timeline.place(first, live, of: .video),
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(arguments: 1...20)
-    func unitsThatDoNotAdvanceFollowEachOtherByAMillisecond(seed: Int) {
+    func nonIncreasingTimestampsAdvanceByAMillisecond(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         var times = LiveUnitTimes()
         #expect(times.next(nil) == nil)
@@ -263,7 +263,7 @@ import Testing
         #expect(times.next(nil) == MediaTime(seconds: 0.601))
     }
 
-    @Test func timesThatGoBackTwiceByMoreThanTwoSecondsInAllRestart() {
+    @Test func repeatedBackwardStepsRestartTheTimestamps() {
         var times = LiveUnitTimes()
         let returned = [10, 8.5, 9, 7.4, 7.5].map { times.next(MediaTime(seconds: $0)) }
         #expect(returned == [10, 10.001, 10.002, 7.4, 7.5].map { MediaTime(seconds: $0) })

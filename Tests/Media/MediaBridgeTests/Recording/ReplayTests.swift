@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatACameraGivesEncodedIsSavedAsItIs() async throws {
+    @Test func replaySavesEncodedUnitsUnchanged() async throws {
         try await withTemporaryDirectory { directory in
             let sent = directory.file("sent.h264")
             var plan = BridgePlan(
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func whatDoesNotFitIntoTheMemoryIsForgotten() async throws {
+    @Test func replayKeepsToItsMemoryLimit() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 directory.file("out.mkv"),
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeSavedSaysWhy() async throws {
+    @Test func failedReplayStatesItsCause() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let without = try Recorder(path)

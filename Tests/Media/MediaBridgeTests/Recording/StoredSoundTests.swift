@@ -33,7 +33,7 @@ import Testing
         try await check(sound)
     }
 
-    @Test func everySoundIsHeardAsItCame() async throws {
+    @Test func randomAudioIsStoredInPlaceOrRefused() async throws {
         var random = SeededGenerator(seed: Self.seed)
         for number in 0..<Self.count {
             try await check(.random(&random), "seed \(Self.seed), case \(number): ")

@@ -74,7 +74,7 @@ private final class HastyTimeline: Timeline {
     }
 
     @Test(arguments: [("mkv", true), ("mp4", false), ("webm", true), ("ts", false)])
-    func stopEndsAndLetsGoOfWritersThatWait(ending: String, isLive: Bool) async throws {
+    func stopReleasesWaitingWriters(ending: String, isLive: Bool) async throws {
         try await withStuckFile(ending, isFull: true) { path in
             let recorder = try Recorder(
                 path, configuration: configuration(.wait), clock: HastyTimeline())

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whatLosesSomethingIsNotLossless() async throws {
+    @Test func lossyCodecRefusesLosslessQuality() async throws {
         try await withTemporaryDirectory { directory in
             for codec in [VideoCodec.vp8, .av1, .mjpeg] {
                 var configuration = Recorder.Configuration()
@@ -100,7 +100,7 @@ import Testing
 
     /// Read from the bitstream by ffprobe.
     @Test(arguments: [VideoCodec.h264, .h265, .vp8, .vp9, .av1])
-    func keyFramesAndOrderAreAsAsked(codec: VideoCodec) async throws {
+    func keyframeIntervalAndFrameOrderAreApplied(codec: VideoCodec) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.video = VideoEncoding(codec, bitRate: 400_000)

@@ -28,7 +28,7 @@ import Testing
         #expect(wanted.decided(isLive: false) == time(11))
     }
 
-    @Test func anEventBetweenTwoLooksThatAreFarApartIsOneRange() {
+    @Test func sparseInspectionsOfOneEventAreOneRange() {
         var wanted = wanted()
         wanted.note("motion", isPresent: true, at: time(10))
         wanted.note("motion", isPresent: true, at: time(40))
@@ -44,7 +44,7 @@ import Testing
         #expect(ranges(wanted) == expected)
     }
 
-    @Test func nothingIsDecidedBeforeEveryDetectorOfAFileHasSeenIt() {
+    @Test func decisionWaitsForEveryDetectorOfAFile() {
         var wanted = wanted(["motion", "sound"])
         wanted.note("motion", isPresent: false, at: time(60))
         #expect(wanted.decided(isLive: false) == .zero)

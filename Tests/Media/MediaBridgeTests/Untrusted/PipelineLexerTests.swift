@@ -26,7 +26,7 @@ import Testing
         case reference, preset, other
     }
 
-    @Test(arguments: 0..<6) func wordsAreThoseOfGStreamersLexer(seed: UInt64) throws {
+    @Test(arguments: 0..<6) func wordsMatchThoseOfGStreamersLexer(seed: UInt64) throws {
         try GStreamer.initialize()
         let log = LexerLog.shared
         var generator = SeededGenerator(seed: seed)

@@ -71,7 +71,7 @@ struct AudioClockTests {
         await engine.shutDown()
     }
 
-    @Test func liveSoundOfAClockThatIsSetBackIsRefusedForASecondAtMost() async throws {
+    @Test func clockSetBackRefusesLiveAudioForASecondAtMost() async throws {
         let (clock, engine, source, observer) = try await start()
         let live = LiveTiming(clockOrigin: clock.clockTime(), latency: .zero)
         clock.time.advance(by: MediaTime(seconds: 10))

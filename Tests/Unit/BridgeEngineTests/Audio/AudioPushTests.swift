@@ -30,7 +30,7 @@ struct AudioPushTests {
     }
 
     @Test(arguments: [(7999, 1), (48001, 2), (16000, 0), (16000, 3), (-1, -1)])
-    func whatNoSDKTakesIsRefused(rate: Int, channels: Int) async throws {
+    func invalidAudioFormatIsRefused(rate: Int, channels: Int) async throws {
         let engine = makeSilentMovie()
         let source = await #expect(throws: EngineError.self) {
             try await engine.enableExternalAudioSource(sampleRate: rate, channels: channels)
@@ -96,7 +96,7 @@ struct AudioPushTests {
         await engine.shutDown()
     }
 
-    @Test func processorsChangeWhatEverybodyHears() async throws {
+    @Test func processorsChangeTheAudioOfAllListeners() async throws {
         struct Halving: AudioProcessor {
             func process(_ frame: consuming AudioFrame) throws -> AudioFrame? {
                 var frame = frame

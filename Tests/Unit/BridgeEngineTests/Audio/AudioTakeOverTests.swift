@@ -119,7 +119,7 @@ struct AudioTakeOverTests {
         }
     }
 
-    @Test func offlineASinkThatHangsIsWaitedForOnce() async throws {
+    @Test func hangingSinkIsWaitedForOnceOffline() async throws {
         let engine = makeEngine {
             $0.hasVideo = false
             $0.pace = .asFastAsPossible

@@ -179,7 +179,7 @@ struct JitterBufferTests {
         #expect(buffer.counts.played == 240)
     }
 
-    @Test func aClockThatIsSetAgainCostsNoSound() {
+    @Test func clockResetLosesNoAudio() {
         for jump in [-80_000, 80_000] {
             var buffer = JitterBuffer(sampleRate: 8000, channels: 1, timing: .clock)
             var heard = 0
@@ -265,7 +265,7 @@ struct JitterBufferTests {
     // MARK: What others know
 
     @Test(arguments: [Timing.clock, .demand], [UInt64](1...20))
-    func jitterThatIsKnownFromTheBeginningCostsNoSound(timing: Timing, seed: UInt64) {
+    func expectedJitterLosesNoAudio(timing: Timing, seed: UInt64) {
         var scenario = JitterScenario()
         (scenario.seed, scenario.timing, scenario.seconds) = (seed, timing, 8)
         (scenario.jitter, scenario.mostJitter, scenario.lateness) = (.even, 120, 20)
@@ -277,7 +277,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [0, 60, 150])
-    func soundIsPlayedInStepWithWhatNeedsLonger(lag: Int) {
+    func audioIsDelayedToMatchASlowerStream(lag: Int) {
         for signal in JitterScenario.Signal.allCases {
             var scenario = JitterScenario()
             (scenario.signal, scenario.step, scenario.seconds) = (signal, lag, 40)

@@ -92,7 +92,7 @@ struct MicrophoneTests {
         return fault
     }
 
-    @Test func pushedSoundThatIsTurnedOffWhileNothingRunsIsNoMicrophone() async {
+    @Test func disabledAudioPushDoesNotOpenTheMicrophone() async {
         #expect(await check([.enableExternal, .disableExternal, .join]) == nil)
         #expect(await check([.enableExternal, .disableExternal, .startPreview, .join]) == nil)
         #expect(
@@ -116,7 +116,7 @@ struct MicrophoneTests {
     }
 
     /// Every order of three calls, between a beginning and an end that would open the microphone.
-    @Test func everyOrderOfThreeCalls() async {
+    @Test func microphoneStateIsCorrectAfterAnyThreeCalls() async {
         let audio: [Step] = [
             .enableAudio, .disableAudio, .setSource, .setBrokenSource, .setMicrophone,
             .enableExternal, .disableExternal, .startPreview, .stopPreview,
@@ -133,7 +133,7 @@ struct MicrophoneTests {
     }
 
     @Test(arguments: 0..<100)
-    func anyOrderOfManyCalls(_ seed: Int) async {
+    func microphoneStateIsCorrectAfterRandomCalls(_ seed: Int) async {
         var generator = SeededGenerator(seed: UInt64(seed))
         let steps = (0..<20).map { _ in
             Step.allCases[Int.random(in: 0..<Step.allCases.count, using: &generator)]

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func itTurnsUpAgainWithinASecond() {
+    @Test func gainRecoversWithinASecond() {
         var limiter = PeakLimiter(sampleRate: 48000, channels: 2)
         var loud = [Float](repeating: 4, count: 960)
         limiter.limit(&loud)

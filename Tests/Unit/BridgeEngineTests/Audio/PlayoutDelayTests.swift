@@ -25,7 +25,7 @@ struct PlayoutDelayTests {
         #expect(delays((0..<100).map { 20 + $0 % 20 }).allSatisfy { $0 == .zero })
     }
 
-    @Test func lateFromTheBeginningIsDelayedFromTheBeginning() {
+    @Test func constantLatenessIsDelayedFromTheBeginning() {
         let delays = delays([Int](repeating: 120, count: 50))
         #expect(delays.allSatisfy { $0 >= milliseconds(70) && $0 <= milliseconds(85) })
     }

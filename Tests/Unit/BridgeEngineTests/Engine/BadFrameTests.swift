@@ -24,7 +24,7 @@ struct BadFrameTests {
             strideInPixels: stride, rotation: .upright)
     }
 
-    @Test func framesBeforeStartAfterStopAndAfterDispose() async throws {
+    @Test func framesOutsideOfARunAreRefused() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(SharedSource(script))
         let before = try script.deliver(0)
@@ -46,7 +46,7 @@ struct BadFrameTests {
         #expect(afterAll == .dropped(.notStarted))
     }
 
-    @Test func theOtherTypeOfBuffer() async throws {
+    @Test func wrongBufferTypeIsRefused() async throws {
         let bytes = SourceScript(bufferType: .rawData)
         let pictures = SourceScript(bufferType: .pixelBuffer)
         let (first, second) = (try await started(bytes), try await started(pictures))
@@ -74,7 +74,7 @@ struct BadFrameTests {
         await second.shutDown()
     }
 
-    @Test func stridesCropsAndSizesThatCannotBe() async throws {
+    @Test func impossibleStridesCropsAndSizesAreRefused() async throws {
         let script = SourceScript(bufferType: .rawData)
         let engine = try await started(script)
         let consumer = try #require(script.consumer)
@@ -109,7 +109,7 @@ struct BadFrameTests {
         await engine.shutDown()
     }
 
-    @Test func aFormatThatIsNoneOfTheSDKs() async throws {
+    @Test func unknownPixelFormatIsRefused() async throws {
         let script = SourceScript(bufferType: .rawData)
         let engine = try await started(script)
         let byte = [UInt8](repeating: 0, count: 64)
@@ -122,7 +122,7 @@ struct BadFrameTests {
         await engine.shutDown()
     }
 
-    @Test func pushesThatCannotBe() async throws {
+    @Test func impossiblePushesAreRefused() async throws {
         let engine = makeEngine()
         let early = engine.pushExternalVideoFrame(external())
         let encoded = EncodedVideoFrame(.h264, bytes: [1], runningTime: nil)

@@ -142,7 +142,7 @@ struct BalanceTests {
         #expect(gone.balance.delivered == 200 * 201 / 2 + 5)
     }
 
-    @Test func whatASlowConversionForTheChannelLosesIsCounted() async throws {
+    @Test func framesLostInASlowConversionAreCounted() async throws {
         let (backend, network) = (TestBackend(), LoopbackNetwork())
         let engine = makeEngine(backend, transport: network)
         let source = SourceScript()
@@ -212,7 +212,7 @@ struct BalanceTests {
         #expect(meter.rate(at: MediaTime(seconds: 13)) == 10)
     }
 
-    @Test func theAbsenceOfAUserIsNoFreeze() async throws {
+    @Test func absenceOfAUserIsNotAFreeze() async throws {
         let backend = TestBackend()
         let rendered = SinkScript()
         let queue = SerialQueue(label: "test.feed")

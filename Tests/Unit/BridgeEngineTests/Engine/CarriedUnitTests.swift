@@ -144,7 +144,7 @@ struct CarriedUnitTests {
     }
 
     /// If the track refuses a unit because of its time, no consumer gets it.
-    @Test func whatRefersToARefusedUnitIsNotPassedOn() async throws {
+    @Test func dependentsOfARefusedUnitAreNotPassedOn() async throws {
         let engine = makeEngine(backend)
         let camera = Camera()
         try await engine.setVideoSource(camera)
@@ -212,7 +212,7 @@ struct CarriedUnitTests {
         #expect(sink.marks == [1, 2, 12, 13])
     }
 
-    @Test func aRendererThatComesLateWaitsForAKeyFrameAndAsksForOne() async throws {
+    @Test func lateRendererRequestsAKeyframeAndWaitsForIt() async throws {
         let engine = try await pushing()
         let (recorder, script) = (UnitSink(), SinkScript())
         try await engine.addVideoSink(recorder, to: .local())

@@ -90,7 +90,7 @@ struct ChannelLifeTests {
         await receiver.shutDown()
     }
 
-    @Test func aMutedTrackGoesOnHereAndIsNotSent() async throws {
+    @Test func mutedTrackContinuesLocallyAndIsNotSent() async throws {
         let (sender, receiver, source) = try await pair()
         let (near, far) = (SinkScript(), SinkScript())
         try await sender.setLocalVideoRenderer(ScriptedSink(near))
@@ -114,7 +114,7 @@ struct ChannelLifeTests {
         #expect(muted == [true, false])
     }
 
-    @Test func aTrackThatWasMutedBeforeIsPublishedSo() async throws {
+    @Test func trackMutedBeforeJoiningIsPublishedAsMuted() async throws {
         let (sender, receiver) = (makeEngine(transport: network), makeEngine(transport: network))
         let source = SourceScript()
         let events = receiver.events
@@ -157,7 +157,7 @@ struct ChannelLifeTests {
     }
 
     /// The source and the renderers notice only missing frames.
-    @Test func anInterruptionLeavesEverythingInPlace() async throws {
+    @Test func interruptionKeepsTracksAndUsers() async throws {
         let (sender, receiver, source) = try await pair()
         let far = SinkScript()
         try await receiver.setRemoteVideoRenderer(ScriptedSink(far), forUserID: "anna")

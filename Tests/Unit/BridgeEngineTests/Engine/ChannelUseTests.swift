@@ -72,7 +72,7 @@ struct ChannelUseTests {
         #expect(all.count("left") == 2)
     }
 
-    @Test func leavingDuringJoinComesAfterIt() async throws {
+    @Test func leavingDuringJoinRunsAfterIt() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
@@ -87,7 +87,7 @@ struct ChannelUseTests {
         await engine.shutDown()
     }
 
-    @Test func lateJoinResponseIsLeftAgain() async throws {
+    @Test func lateJoinResponseIsFollowedByALeave() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         let join = Task { try await engine.joinChannel("room", userID: 1, role: .audience) }

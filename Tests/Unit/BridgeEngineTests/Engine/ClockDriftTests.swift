@@ -94,7 +94,7 @@ struct ClockDriftTests {
     }
 
     @Test(arguments: [1500, 2500, 60_000])
-    func aLiveClockThatIsSetBackCostsASecondAtMost(_ step: Double) async throws {
+    func liveClockSetBackLosesASecondAtMost(_ step: Double) async throws {
         let timed = try await TimedEngine()
         timed.backend.time.advance(to: timed.start + MediaTime(seconds: 100))
         let start = timed.backend.clockTime()
@@ -118,7 +118,7 @@ struct ClockDriftTests {
     /// The cost is independent of the rate: at one frame per ten seconds it is one frame, not
     /// thirty.
     @Test(arguments: [0.1, 1, 10, 25, 60, 1000])
-    func aClockThatGoesBackCostsHalfASecondOfFrames(_ rate: Double) async throws {
+    func backwardClockLosesHalfASecondOfFrames(_ rate: Double) async throws {
         let timed = try await TimedEngine()
         let interval = 1000 / rate
         var refused = 0

@@ -30,7 +30,7 @@ struct EncodedPublicationTests {
         return (engine, source)
     }
 
-    @Test func eachFrameIsAUnitWhoeverReceivesIt() async throws {
+    @Test func eachFrameIsEncodedOnceForAllReceivers() async throws {
         let (ben, one) = try await listen()
         let (cleo, other) = try await listen("cleo")
         let (engine, source) = try await send()
@@ -155,7 +155,7 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    @Test func whatAnEncoderKeepsIsCounted() async throws {
+    @Test func framesHeldByAnEncoderAreCounted() async throws {
         let (ben, _) = try await listen()
         backend.encoders.hold()
         let (engine, source) = try await send()

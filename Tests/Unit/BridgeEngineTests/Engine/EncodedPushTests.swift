@@ -40,7 +40,7 @@ struct EncodedPushTests {
         await engine.shutDown()
     }
 
-    @Test func whatCannotBeDecodedIsCounted() async throws {
+    @Test func undecodableUnitsAreCounted() async throws {
         let engine = try await running()
         for byte: UInt8 in [0, 255, 0, 1] {
             engine.pushExternalEncodedVideoFrame(unit(.h264, byte))

@@ -46,7 +46,7 @@ struct HangTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatCameBackMayBeUsedAgain() async throws {
+    @Test func sourceMayBeReusedAfterAHang() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         let hang = script.block("shouldStart")
         try await engine.setVideoSource(ScriptedSource(script))

@@ -49,7 +49,7 @@ struct InlineSinkTests {
         feed.offer(VideoSinkFeed.Item(frame: .picture(try frame(milliseconds))))
     }
 
-    @Test func aFrameThatIsTakenAtOnceIsRenderedOnTheDeliveringThread() throws {
+    @Test func immediateFrameIsRenderedOnTheDeliveringThread() throws {
         let sink = Sink()
         let feed = makeFeed(sink)
         for number in 0..<3 { #expect(try offer(number, to: feed) == .accepted) }
@@ -84,7 +84,7 @@ struct InlineSinkTests {
         #expect(feed.balance.dropped[.notStarted] == 1)
     }
 
-    @Test func framesKeepTheirOrderWhateverTheSinkTakesAtOnce() async throws {
+    @Test func immediateAndWaitingFramesKeepTheirOrder() async throws {
         for seed: UInt64 in 1...50 {
             var random = SeededGenerator(seed: seed)
             let sink = Sink()

@@ -52,7 +52,7 @@ struct KeyFrameTests {
     }
 
     @Test(arguments: [255, 254] as [UInt8])
-    func whatBuildsOnARefusedUnitIsRefusedAndCounted(_ mark: UInt8) async throws {
+    func dependentsOfARefusedUnitAreRefusedAndCounted(_ mark: UInt8) async throws {
         let engine = try await running()
         let events = engine.events
         for isKey in [true, false] { _ = push(engine, isKey: isKey) }

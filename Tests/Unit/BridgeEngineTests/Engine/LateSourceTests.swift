@@ -17,7 +17,7 @@ struct LateSourceTests {
     }
 
     @Test(arguments: [0, 1, 20, 40, 100, 160, 200, 500, 1500])
-    func theFirstFrameTakesOverHoweverLateItIs(_ lateness: Int) async throws {
+    func firstFrameTakesOverHoweverLateItIs(_ lateness: Int) async throws {
         let timed = try await TimedEngine()
         try play(timed, from: timed.start, 5)
         let late = MediaTime.milliseconds(Double(lateness))

@@ -51,7 +51,7 @@ struct OfflineTests {
         #expect(first.last == MediaTime(.milliseconds(199 * 20_000)))
     }
 
-    @Test func processorsLoseNothingEither() async throws {
+    @Test func processorsLoseNoFrameOffline() async throws {
         let times = try await run(200, processors: [Work { $0 }, Work.mark("seen")])
         #expect(times.count == 200)
     }

@@ -47,7 +47,7 @@ struct PacingTests {
         #expect(await events.rest().count("sourceFailed") == 0)
     }
 
-    @Test func framesFromInsideOfStartAreHeldWithoutHoldingTheStart() async throws {
+    @Test func framesDeliveredDuringStartDoNotBlockIt() async throws {
         let (engine, file) = (makeEngine(), SourceScript(pacing: .engine))
         let hour = self.hour
         file.whenStarted { consumer in
@@ -80,7 +80,7 @@ struct PacingTests {
         #expect(track?.dropped[.queueFull] == 46)
     }
 
-    @Test func aFileThatHoldsAFrameIsReplacedAtOnceAndTimeDoesNotJump() async throws {
+    @Test func waitingFileIsReplacedWithoutAJumpInTime() async throws {
         let engine = makeEngine()
         let (file, live, sink) = (
             SourceScript("file", pacing: .engine), SourceScript("live"), SinkScript()
@@ -104,7 +104,7 @@ struct PacingTests {
         #expect(try #require(times.last) <= now + MediaTime(seconds: 0.001))
     }
 
-    @Test func fileLiveAndFileAgainGoForward() async throws {
+    @Test func timeIncreasesFromFileToLiveAndBack() async throws {
         let (backend, sink) = (TestBackend(), SinkScript())
         let engine = makeEngine(backend)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))

@@ -61,7 +61,7 @@ struct ProcessorTests {
         await other.shutDown()
     }
 
-    @Test func readingWritingInPlaceAndReplacing() async throws {
+    @Test func processorMayReadWriteOrReplaceAFrame() async throws {
         let engine = try await running()
         let replacement = try PixelBuffer(.gray8, size: VideoSize(width: 2, height: 2))
         try await engine.setVideoProcessors(

@@ -7,7 +7,7 @@ import Testing
 /// The program's callbacks call back into the engine.
 @Suite(.hangGuard, .balanced)
 struct ReentryTests {
-    @Test func aRendererMayAskForTheEndInATask() async throws {
+    @Test func rendererMayStopThePreviewInATask() async throws {
         let (engine, source, sink) = (makeEngine(), SourceScript(), SinkScript())
         let isStopped = Happening()
         sink.whenRendering { _ in
@@ -28,7 +28,7 @@ struct ReentryTests {
         sink.state.withLock { $0.onRender = nil }
     }
 
-    @Test func aRendererThatBlocksOnTheEndMeetsADeadlineAndNoDeadlock() async throws {
+    @Test func rendererThatBlocksOnStopTimesOut() async throws {
         let engine = makeEngine()
         let (source, sink, good) = (SourceScript(), SinkScript(), SinkScript())
         sink.whenRendering { _ in blockingWait { try? await engine.stopPreview() } }
@@ -49,7 +49,7 @@ struct ReentryTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatBlocksOnTheEngineMeetsADeadline() async throws {
+    @Test func sourceThatBlocksOnTheEngineTimesOut() async throws {
         let engine = makeEngine()
         let source = SourceScript()
         let isInside = Happening()
@@ -103,7 +103,7 @@ struct ReentryTests {
         await engine.shutDown()
     }
 
-    @Test func oneRendererHasOnePlace() async throws {
+    @Test func rendererCanBeAttachedOnlyOnce() async throws {
         let (engine, sink) = (makeEngine(), SinkScript())
         let object = SharedSink(sink)
         let events = engine.events

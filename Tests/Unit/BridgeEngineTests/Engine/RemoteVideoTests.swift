@@ -32,7 +32,7 @@ struct RemoteVideoTests {
 
     /// One unit is in the decoder and one waits for it while the user, or the receiver, leaves.
     @Test(arguments: [false, true])
-    func aUnitThatIsBeingDecodedWhenItsUserIsGoneIsCountedStill(receiverLeaves: Bool) async throws {
+    func unitInTheDecoderIsCountedAfterItsUserLeft(receiverLeaves: Bool) async throws {
         let (transport, sink, backend) = (SlowTransport(), SinkScript(), TestBackend())
         transport.answer.happen()
         let engine = makeEngine(backend, transport: transport)

@@ -147,7 +147,7 @@ struct RestartTests {
         #expect(await events.rest().count("sourceRestarting") == 2)
     }
 
-    @Test func aSourceThatDeliveredForAWhileHasAllItsAttemptsAgain() async throws {
+    @Test func sourceThatDeliveredForAWhileRegainsItsAttempts() async throws {
         let backend = TestBackend()
         var restart = RestartPolicy()
         (restart.delay, restart.attempts) = (.milliseconds(20), 2)

@@ -10,7 +10,7 @@ import Testing
 struct StateMachineTests {
     let whole = ["query", "initialize", "start", "stop", "dispose"].map { "source 1: \($0)" }
 
-    @Test func aPreviewQueriesInitialisesAndStartsAndTheEndStopsAndDisposes() async throws {
+    @Test func previewCallsTheSourceInTheDocumentedOrder() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(script))
         #expect(engine.trace.isEmpty)
@@ -25,7 +25,7 @@ struct StateMachineTests {
         #expect(script.violations == 0)
     }
 
-    @Test func theConsumerIsThereBeforeInitialiseAndGoneAfterDispose() async throws {
+    @Test func consumerIsSetFromInitializeToDispose() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(script))
         #expect(script.consumer == nil)
@@ -37,7 +37,7 @@ struct StateMachineTests {
         #expect(isGone == true)
     }
 
-    @Test func aSecondPreviewInitialisesAgainButAsksNothingTwice() async throws {
+    @Test func secondPreviewReinitializesWithoutNewQueries() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(script))
         for _ in 0..<2 {
@@ -47,7 +47,7 @@ struct StateMachineTests {
         #expect(engine.sourceTrace == whole + whole.dropFirst())
     }
 
-    @Test func aRestartRepeatsBothWays() async throws {
+    @Test func restartRestartsOrReopensTheSource() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(script))
         try await engine.startPreview()
@@ -101,7 +101,7 @@ struct StateMachineTests {
             ])
     }
 
-    @Test func aThrowFromStopOrDisposeIsAnEventAndTheStateGoesOn() async throws {
+    @Test func errorInStopOrDisposeIsAnEventAndTheStateAdvances() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         script.fail("shouldStop")
         try await engine.setVideoSource(ScriptedSource(script))
@@ -167,7 +167,7 @@ struct StateMachineTests {
     }
 
     @Test(arguments: ["shouldInitialize", "shouldStart"])
-    func aRendererThatCannotStartStopsItselfAndNothingElse(_ call: String) async throws {
+    func rendererStartFailureDoesNotAffectOthers(_ call: String) async throws {
         let (engine, bad, good) = (makeEngine(), SinkScript(), SinkScript())
         let source = SourceScript()
         bad.fail(call)

@@ -51,7 +51,7 @@ struct StatisticsTests {
         await other.shutDown()
     }
 
-    @Test func ratesAndSizesOfWhatComesAndGoes() async throws {
+    @Test func statisticsContainRatesAndSizes() async throws {
         let network = LoopbackNetwork()
         let backend = TestBackend()
         let (engine, other) = (

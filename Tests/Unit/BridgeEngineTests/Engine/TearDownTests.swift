@@ -150,7 +150,7 @@ struct TearDownTests {
         await engine.shutDown()
     }
 
-    @Test func twoShutDownsAreOne() async throws {
+    @Test func concurrentShutDownsStopTheSourceOnce() async throws {
         let (engine, source) = (makeEngine(), SourceScript())
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.startPreview()

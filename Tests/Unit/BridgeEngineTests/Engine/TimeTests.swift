@@ -83,7 +83,7 @@ struct TimeTests {
         #expect(before >= .zero)
     }
 
-    @Test func aClockThatGoesBackForGoodIsAcceptedAfterAWhile() async throws {
+    @Test func permanentBackwardStepIsAcceptedAfterAWhile() async throws {
         let (script, sink) = (SourceScript(), SinkScript())
         let engine = try await running(script, sink)
         try script.deliver(1_000_000)

@@ -24,7 +24,7 @@ struct SerialQueueTests {
         #expect(log.all == Array(0..<10_000))
     }
 
-    @Test func synchronousWorkTakesItsTurn() async {
+    @Test func synchronousWorkIsSerialized() async {
         let (queue, isDone) = (SerialQueue(label: "test"), Arrivals(8))
         final class Sum: Sendable { let value = Mutex(0) }
         let sum = Sum()

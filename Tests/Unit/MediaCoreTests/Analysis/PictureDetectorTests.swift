@@ -50,7 +50,7 @@ import Testing
         #expect(found[10...].allSatisfy { $0 })
     }
 
-    @Test func aLampIsNoMotion() throws {
+    @Test func brightnessChangeIsNotMotion() throws {
         let pictures = try [60, 60, 160, 160].enumerated().map {
             try picture($0, level: $1, boxAt: 2, brighter: 60)
         }
@@ -93,7 +93,7 @@ import Testing
         #expect(try findings(PictureDetector.black, box) == [Finding(false, score: 0.9375)])
     }
 
-    @Test func aPictureThatStandsStillIsFrozenAfterTwoSeconds() throws {
+    @Test func unchangedPictureIsFrozenAfterTwoSeconds() throws {
         let still = try (0...10).map { try picture($0, level: UInt8(60 + $0 % 2 * 4)) }
         let moving = [try picture(11, boxAt: 0), try picture(12, boxAt: 0)]
         let found = try findings(PictureDetector.frozen, still + moving)

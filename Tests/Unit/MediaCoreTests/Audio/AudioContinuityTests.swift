@@ -91,7 +91,7 @@ import Testing
         #expect(continuity.feed(try block(1002)).correction == nil)
     }
 
-    @Test func timesThatBeginAnewGoOnFromWhereTheStreamWas() throws {
+    @Test func restartedTimestampsContinueTheStream() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(1000))
         let result = continuity.feed(try block(0))
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Like a receiver that corrects the timestamps of network audio.
-    @Test func timesThatAreCorrectedByAMillisecondABlockAreKeptTo() throws {
+    @Test func gradualTimestampCorrectionsAreFollowed() throws {
         var continuity = AudioContinuity()
         var shift = 0.0
         for index in 0..<600 {

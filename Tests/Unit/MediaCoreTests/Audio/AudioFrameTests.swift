@@ -12,7 +12,7 @@ import Testing
         try frame.withBytes { $0.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } }
     }
 
-    @Test func aFrameKnowsHowLongItLasts() throws {
+    @Test func frameHasADuration() throws {
         let frame = try ramp(800, at: MediaTime(seconds: 1))
         #expect(frame.sampleCount == 800)
         #expect(frame.duration == MediaTime(seconds: 0.1))
@@ -31,7 +31,7 @@ import Testing
         #expect(frame.prefix(100).sampleCount == 8)
     }
 
-    @Test func writingAFrameThatNobodyElseHoldsCopiesNothing() throws {
+    @Test func writingAnUnsharedFrameCopiesNothing() throws {
         var frame = try ramp()
         let before = try address(frame)
         try frame.withMutableSamples(as: Int16.self) { $0[0] = 77 }
@@ -61,7 +61,7 @@ import Testing
         #expect(throws: FrameError.self) { try frame.withBytes(plane: 1) { $0.byteCount } }
     }
 
-    @Test func planarChannelsLieApart() throws {
+    @Test func planarChannelsAreInSeparatePlanes() throws {
         let format = AudioFormat(.f32le, sampleRate: 8000, channels: 2, layout: .planar)
         var frame = try AudioFrame(silence: format, sampleCount: 4, runningTime: nil)
         try frame.withMutableSamples(as: Float.self, plane: 1) { $0[2] = 0.5 }
@@ -117,7 +117,7 @@ import Testing
         #expect(memory.allSatisfy { $0 == 0 })
     }
 
-    @Test func samplesThatLieAnywhereAreReadAndWrittenAllTheSame() throws {
+    @Test func unalignedSamplesAreReadAndWritten() throws {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 17, alignment: 8)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
         defer { memory.deallocate() }

@@ -103,7 +103,7 @@ import Testing
         #expect(custom.firstRows == [(0..<6).map { PackedFormats.sample(0, 0, $0) }])
     }
 
-    @Test func everyConsumeCallSaysWhyItTookNothing() throws {
+    @Test func everyConsumeCallReturnsTheReasonForARefusal() throws {
         let received = Received()
         let bytes = [UInt8](repeating: 0, count: 64)
         try bytes.withUnsafeBytes { bytes in

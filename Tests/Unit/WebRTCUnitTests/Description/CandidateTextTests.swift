@@ -42,7 +42,7 @@ struct CandidateTextTests {
         }
     }
 
-    @Test func anyTextIsJudged() {
+    @Test func randomCandidatesAreHandled() {
         var random = SeededGenerator(seed: 7)
         let parts = [
             "candidate:1", "1", "udp", "10.0.0.1", "typ", "host", " ", "\u{0}", "é", "-", "::",

@@ -108,7 +108,7 @@ struct SessionDescriptionTests {
     }
 
     /// aiortc has one transport per m-line, and webrtcbin rejects a bundle with several.
-    @Test func theTransportOfTheFirstLineIsThatOfTheBundle() throws {
+    @Test func bundleUsesTheTransportOfItsFirstLine() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.aiortcSender))
         let credentials = offer.media.map { $0.value(of: "ice-ufrag") }
         #expect(credentials[0] != credentials[1])
@@ -127,7 +127,7 @@ struct SessionDescriptionTests {
     }
 
     @Test(arguments: ["a=mid", "a=ice-pwd", "a=ice-ufrag", "a=fingerprint"])
-    func whatAConnectionNeedsIsNotLeftToWebrtcbin(missing: String) throws {
+    func requiredAttributesAreCheckedBeforeWebrtcbin(missing: String) throws {
         let lines = ForeignOffers.aiortcViewer.filter { !$0.hasPrefix(missing) }
         let offer = try SessionDescription(Self.text(lines))
         let encoding = try #require(PayloadEncoding.of(.video(.vp8)))

@@ -10,7 +10,7 @@ struct LossWindowTests {
             sinceLastReport: 0)
     }
 
-    @Test func theShareIsThatOfThePackets() {
+    @Test func lossShareIsThatOfThePackets() {
         var window = LossWindow()
         #expect(window.share(at: 0) == 0)
         for second in 0...5 {
@@ -46,7 +46,7 @@ struct LossWindowTests {
         Odd(numbers: [100], lost: [0], share: 0),
         Odd(numbers: [100, 100], lost: [0, 7], share: 0),
     ])
-    func oddReportsDoNoHarm(odd: Odd) {
+    func inconsistentReportsAreHandled(odd: Odd) {
         var window = LossWindow()
         for (second, one) in zip(odd.numbers, odd.lost).enumerated() {
             window.note(report(one.0, lost: one.1), at: Double(second))

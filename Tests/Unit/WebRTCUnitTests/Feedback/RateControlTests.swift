@@ -23,7 +23,7 @@ struct RateControlTests {
         return packet
     }
 
-    @Test func nothingLimitsBeforeAPeerReports() {
+    @Test func onlyTheMaximumAppliesBeforeAPeerReports() {
         let rate = RateUnderTest(most: nil)
         #expect(!rate.step(sent: 1_000_000))
         #expect(rate.target == nil)
@@ -113,7 +113,7 @@ struct RateControlTests {
         #expect(rate.fall(sent: 3_000_000, at: 10.6))
     }
 
-    @Test func aSmallLossAndThatOfOthersChangeNothing() {
+    @Test func smallLossAndThatOfOtherStreamsHaveNoEffect() {
         let rate = RateUnderTest(most: 2_000_000)
         for _ in 0..<20 {
             rate.note(Self.packet(loss: 0.05), of: Self.source)
@@ -123,7 +123,7 @@ struct RateControlTests {
         #expect(rate.target == 2_000_000)
     }
 
-    @Test(arguments: 1...20) func itStaysWithinItsLimits(seed: UInt64) {
+    @Test(arguments: 1...20) func rateStaysWithinItsLimits(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let most =
             [nil, 30_000, 50_000, 60_000, 1_000_000, 80_000_000].randomElement(using: &random)

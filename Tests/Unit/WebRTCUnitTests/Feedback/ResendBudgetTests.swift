@@ -41,7 +41,7 @@ struct ResendBudgetTests {
         #expect(budget.admits(100, number: 1, now: 1))
     }
 
-    @Test func aClockThatStandsStillGivesNothing() {
+    @Test func stoppedClockAddsNoBudget() {
         let budget = ResendBudget(bitRate: 80_000)
         var sent = 0
         while budget.admits(1000, number: 0, now: 5), sent < 100 { sent += 1 }

@@ -5,7 +5,7 @@ import Testing
 
 struct SeenNumbersTests {
     /// Sequence numbers that wrap around, repeat and are reordered: each is new once.
-    @Test(arguments: 1...3) func aNumberIsNewOnce(seed: UInt64) {
+    @Test(arguments: 1...3) func numberIsNewOnlyOnce(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let seen = SeenNumbers()
         var came: Set<Int> = []

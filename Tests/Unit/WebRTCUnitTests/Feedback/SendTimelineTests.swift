@@ -7,7 +7,7 @@ struct SendTimelineTests {
     private let timeline = SendTimeline(origin: MediaTime(seconds: 100))
 
     /// The encoder takes 300 ms for the first video frame, and no time for the first audio.
-    @Test func streamsThatAreNotLiveStayTogetherHoweverLateOneBegins() {
+    @Test func streamsOfAFileStayAlignedWhenOneBeginsLate() {
         let sound = timeline.due(.zero, nil, now: MediaTime(seconds: 105))
         let picture = timeline.due(.zero, nil, now: MediaTime(seconds: 105.3))
         #expect(sound == MediaTime(seconds: 5) && picture == sound)

@@ -42,7 +42,7 @@ struct AccessTableTests {
     }
 
     @Test(arguments: Place.allCases)
-    func onlyTheTokenGrants(place: Place) async throws {
+    func onlyTheTokenGrantsAccess(place: Place) async throws {
         for method in Self.methods {
             for authorization in [nil, "Bearer other", Self.token] {
                 let served = ServedTest { $0.token = "secret" }
@@ -87,7 +87,7 @@ struct AccessTableTests {
 
     /// `share` has no endpoints for senders, and `receive` has none for viewers.
     @Test(arguments: [false, true])
-    func theOtherRoleHasNoPlace(takesSenders: Bool) async {
+    func otherRoleHasNoEndpoint(takesSenders: Bool) async {
         let served = ServedTest {
             $0.token = "secret"
             $0.takesSenders = takesSenders

@@ -126,7 +126,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ["/", "/watch", "/send", "/whep"])
-    func theAnswerToHEADHasTheLengthOfThatToGET(path: String) async {
+    func headAnswerHasTheLengthOfTheGetAnswer(path: String) async {
         let served = ServedTest()
         let (get, head) = (await served.send("GET", path), await served.send("HEAD", path))
         #expect(head.status == get.status)

@@ -94,7 +94,7 @@ struct SessionRequestTests {
         await held.membership.leave()
     }
 
-    @Test func placesAreLimited() async throws {
+    @Test func viewersAndSendersAreLimited() async throws {
         let served = ServedTest {
             $0.maximumViewers = 2
             $0.maximumSenders = 1

@@ -148,7 +148,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    @Test func theLimitIsThatOfTheViewers() async throws {
+    @Test func limitFollowsTheViewers() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let peer = try await viewer(served)
@@ -204,7 +204,7 @@ struct SharingTests {
         await next.membership.leave()
     }
 
-    @Test func leavingClosesEverythingAndTheReceiverIsSilent() async throws {
+    @Test func leavingClosesEveryPeerAndEndsTheCallbacks() async throws {
         let served = ServedTest()
         let held = try await served.join()
         _ = try await viewer(served)
@@ -222,7 +222,7 @@ struct SharingTests {
         #expect(served.listener.heard.value == heard)
     }
 
-    @Test func aMembershipThatIsForgottenEnds() async throws {
+    @Test func releasedMembershipEnds() async throws {
         let served = ServedTest()
         do {
             let held = try await served.join()

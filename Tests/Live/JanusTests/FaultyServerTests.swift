@@ -10,7 +10,7 @@ import Testing
 @testable import struct MediaBridgeJanus.ServerAddress
 
 /// Servers that are not Janus, or that violate its protocol.
-@Suite(.hangGuard, .needsJanus) struct OddServerTests {
+@Suite(.hangGuard, .needsJanus) struct FaultyServerTests {
     /// Joins, by default with deadlines so long that none decides the test.
     private func join(
         _ address: String, within deadline: Duration = .hangLimit
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func aWebSocketOfAnotherProtocolIsRefused() async throws {
-        let server = try await OddServer(isHonest: false) { _ in [] }
+        let server = try await FaultyServer(isHonest: false) { _ in [] }
         let error = try await join(server.address)
         #expect(error?.code == .unreachable)
         #expect(error?.message.contains("not a Janus") == true, "\(error?.message ?? "")")
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func unansweredRequestTimesOut() async throws {
-        let server = try await OddServer { _ in [] }
+        let server = try await FaultyServer { _ in [] }
         let error = try await join(server.address, within: .milliseconds(500))
         #expect(error?.code == .unreachable)
         await server.close()
@@ -79,7 +79,7 @@ import Testing
 
     @Test func invalidResponsesAreErrors() async throws {
         for rest in ["", #","data":{}"#, #","data":{"id":"x"}"#, #","error":{"code":490}"#] {
-            let server = try await OddServer { [.janus("success", to: $0, rest)] }
+            let server = try await FaultyServer { [.janus("success", to: $0, rest)] }
             // Some of these messages are not responses at all: the deadline ends the wait.
             let error = try await join(server.address, within: .milliseconds(100))
             #expect(error != nil)
@@ -96,7 +96,7 @@ import Testing
             WebSocketFrame(fin: true, opcode: .pong, data: ByteBuffer()),
         ]
         let rounds = 200
-        let server = try await OddServer { request in
+        let server = try await FaultyServer { request in
             let all = (0..<rounds).flatMap { _ in noise }
             if request.contains("keepalive") { return all + [.janus("ack", to: request)] }
             return [.janus("success", to: request, #","data":{"id":1}"#)]
@@ -133,14 +133,14 @@ import Testing
                     fin: false, opcode: .continuation, data: ByteBuffer(string: part))
             }
         for frames in [whole, parts] {
-            let server = try await OddServer { _ in frames }
+            let server = try await FaultyServer { _ in frames }
             #expect(try await join(server.address)?.code == .unreachable)
             await server.close()
         }
     }
 
     @Test func invalidWebSocketBytesCloseTheConnection() async throws {
-        let server = try await OddServer { _ in
+        let server = try await FaultyServer { _ in
             [WebSocketFrame(fin: true, opcode: .continuation, data: ByteBuffer(string: "?"))]
         }
         #expect(try await join(server.address)?.code == .unreachable)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Untrusted input on the port of `gst-bridge share`.
-@Suite(.hangGuard) struct StrangerTests {
+@Suite(.hangGuard) struct UntrustedClientTests {
     private static let host = "Host: 127.0.0.1\r\n"
 
     /// Runs the command until `body` returns; it must still serve its page, and end cleanly.
@@ -41,7 +41,7 @@ import Testing
     /// Sends text, and returns the whole response.
     private func request(_ port: UInt16, _ text: String) async throws -> String {
         try await blocking {
-            let connection = try StrangerConnection(to: port)
+            let connection = try RawConnection(to: port)
             connection.write(text)
             return connection.readToEnd()
         }
@@ -74,7 +74,7 @@ import Testing
             let before = try process.peakMemory
             for (beginning, part) in Self.floods {
                 let answer = try await blocking {
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write(beginning)
                     let text = String(repeating: part, count: 65536 / part.utf8.count)
                     connection.flood(with: text, atMost: 256 << 20)
@@ -87,14 +87,14 @@ import Testing
             #expect(announced.hasPrefix("HTTP/1.1 413 "), "\(announced)")
             let chunk = "10000\r\n" + String(repeating: "v", count: 65536) + "\r\n"
             let chunked = try await blocking {
-                let connection = try StrangerConnection(to: port)
+                let connection = try RawConnection(to: port)
                 connection.write(head + "Transfer-Encoding: chunked\r\n\r\n")
                 connection.flood(with: chunk, atMost: 1 << 20)
                 return connection.readToEnd()
             }
             #expect(chunked.hasPrefix("HTTP/1.1 413 "), "\(chunked)")
             try await blocking {
-                let connection = try StrangerConnection(to: port)
+                let connection = try RawConnection(to: port)
                 let one = "GET / HTTP/1.1\r\n\(Self.host)\r\n"
                 let text = String(repeating: one, count: 2000)
                 connection.flood(with: text, atMost: 64 << 20)
@@ -108,7 +108,7 @@ import Testing
         try await serve { process, port in
             let connections = try await blocking {
                 try (0..<400).map { number in
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write(["", "G", "GET / HTTP/1.1\r\n"][number % 3])
                     return connection
                 }
@@ -125,7 +125,7 @@ import Testing
         try await serve { _, port in
             let connections = try await blocking {
                 try (0..<256).map { _ in
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write("GET /nothing HTTP/1.1\r\n\(Self.host)\r\n")
                     _ = connection.read()
                     return connection
@@ -150,7 +150,7 @@ import Testing
         try await serve { _, port in
             let connections = try await blocking {
                 try (0..<256).map { _ in
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write(
                         "POST /whep HTTP/1.1\r\n\(Self.host)Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
                     )
@@ -190,7 +190,7 @@ import Testing
         try await serve(token: "secret") { _, port in
             for length in ["Content-Length: 100", "Transfer-Encoding: chunked"] {
                 let answer = try await blocking {
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write("\(line) HTTP/1.1\r\n\(Self.host)\(length)\r\n\r\n")
                     return connection.read()
                 }
@@ -230,10 +230,10 @@ import Testing
     }
 
     @Test(arguments: ["100-continue", "100-Continue"])
-    func aBodyIsAskedFor(expectation: String) async throws {
+    func serverAnswersExpect100Continue(expectation: String) async throws {
         try await serve { _, port in
             let answer = try await blocking {
-                let connection = try StrangerConnection(to: port)
+                let connection = try RawConnection(to: port)
                 connection.write(
                     "POST /whep HTTP/1.1\r\n\(Self.host)Expect: \(expectation)\r\nContent-Length: 1\r\n\r\n"
                 )
@@ -248,7 +248,7 @@ import Testing
             let requests = ["GET /", "HEAD /", "DELETE /", "GET /nothing"]
                 .map { "\($0) HTTP/1.1\r\n\(Self.host)\r\n" }
             let text = try await blocking {
-                let connection = try StrangerConnection(to: port)
+                let connection = try RawConnection(to: port)
                 connection.write(requests.joined())
                 connection.endWriting()
                 return connection.readToEnd()
@@ -262,7 +262,7 @@ import Testing
             #expect(old.hasPrefix("HTTP/1.0 404 ") && old.contains("Connection: close"), "\(old)")
             for text in Self.garbage {
                 let answer = try await blocking {
-                    let connection = try StrangerConnection(to: port)
+                    let connection = try RawConnection(to: port)
                     connection.write(text)
                     connection.endWriting()
                     return connection.readToEnd()

@@ -9,7 +9,7 @@ extension CommandTests {
         .hangGuard,
         .enabled(if: Sandbox.kernelVersion != nil, "this kernel has no Landlock"),
         .disabled(if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
-    struct WordAttackTests {
+    struct StringAttackTests {
         static let numbered = [
             // printf conversions: characters, memory, writes, other arguments, other numbers.
             "BOX/.%1$c..%1$cout%1$ca", "BOX/%s", "BOX/%n", "BOX/%05d%n", "BOX/%d%d", "BOX/%%%d",
@@ -18,7 +18,7 @@ extension CommandTests {
         ]
 
         @Test(arguments: numbered, ["multifilesink", "multifilesrc", "imagesequencesrc"])
-        func aNameOfNumberedFilesHasOneNumberAndNothingElse(
+        func numberedFileNameAllowsOnlyOneNumberPlaceholder(
             location: String, element: String
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -101,7 +101,7 @@ extension CommandTests {
                 "fakesrc ! file:///etc/passwd", "fakesrc!file:///etc/passwd", "x://", "/etc/passwd",
                 "x264enc @preset=mine", "x264enc @preset = mine ! fakesink",
             ])
-        func whatMakesOrSetsUnseenIsRefused(text: String) async throws {
+        func implicitElementsAndPresetsAreRefused(text: String) async throws {
             try await withTemporaryDirectory { directory in
                 var configuration = PipelineVideoSink.Configuration()
                 configuration.untrusted = try UntrustedPolicy(directory: directory.path)

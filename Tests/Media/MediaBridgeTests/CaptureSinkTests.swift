@@ -4,7 +4,7 @@ import Testing
 @testable import MediaBridge
 
 /// A file that the capture itself records is complete however the reader ends.
-@Suite(.hangGuard) struct OwnSinkTests {
+@Suite(.hangGuard) struct CaptureSinkTests {
     private static func capture(_ file: String, isLive: Bool, frames: Int? = nil) -> String {
         "videotestsrc is-live=\(isLive)\(frames.map { " num-buffers=\($0)" } ?? "") ! "
             + "video/x-raw,format=I420,width=160,height=120,framerate=60/1 ! tee name=t "
@@ -24,7 +24,7 @@ import Testing
         try await MediaProbe(of: file).video?.frames ?? 0
     }
 
-    @Test(arguments: [true, false]) func aLoopThatIsLeft(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func abandonedLoopCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             func look() async throws -> AsyncStream<BusMessage> {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aLoopThatIsStopped(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func stoppedLoopCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             let source = try PipelineVideoSource(Self.capture(file, isLive: isLive))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aLoopToTheEnd() async throws {
+    @Test func finishedLoopCompletesItsFile() async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             let source = try PipelineVideoSource(Self.capture(file, isLive: false, frames: 30))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aLoopWhoseTaskIsCancelled() async throws {
+    @Test func cancelledLoopCompletesItsFile() async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             let source = try PipelineVideoSource(Self.capture(file, isLive: true))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func anotherLoop(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func secondLoopCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let source = try PipelineVideoSource(
                 Self.capture(directory.file("own.mp4"), isLive: isLive))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func anEngineThatStops(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func stoppedEngineCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             let receiver = Receiver()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aSourceThatIsLetGoOf(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func releasedSourceCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             let receiver = Receiver()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aBridgeThatIsStopped(isLive: Bool) async throws {
+    @Test(arguments: [true, false]) func stoppedBridgeCompletesItsFile(isLive: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("own.mp4")
             var plan = BridgePlan(

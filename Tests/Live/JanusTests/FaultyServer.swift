@@ -6,7 +6,7 @@ import NIOWebSocket
 import Synchronization
 
 /// A WebSocket server with scripted responses, for protocol violations that Janus does not commit.
-final class OddServer: Sendable {
+final class FaultyServer: Sendable {
     private let channel: any Channel
     var port: Int { channel.localAddress?.port ?? 0 }
     var address: String { "ws://127.0.0.1:\(port)/janus" }

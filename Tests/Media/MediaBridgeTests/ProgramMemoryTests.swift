@@ -6,7 +6,7 @@ import Testing
 /// Memory that the program lends to a pipeline: its release runs program code, which may call
 /// anything.
 @Suite(.hangGuard)
-struct LentMemoryTests {
+struct ProgramMemoryTests {
     private final class Counted: Sendable {
         let released = Atomic<Int>(0)
         let statistics = Mutex<PipelineVideoSink.Report?>(nil)
@@ -14,7 +14,7 @@ struct LentMemoryTests {
 
     /// A full queue drops its oldest buffer under the appsrc's lock, and so does a flush at the
     /// end.
-    @Test func theEndOfAFrameMayAskTheSinkThatDroppedIt() async throws {
+    @Test func releaseOfADroppedFrameMayCallItsSink() async throws {
         var configuration = PipelineVideoSink.Configuration()
         configuration.whenFull = .evictOldest
         let sink = try PipelineVideoSink(

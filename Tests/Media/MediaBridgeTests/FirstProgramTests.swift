@@ -6,10 +6,10 @@ import Testing
 
 /// Programs that a new user writes in the first hour.
 @Suite(.hangGuard)
-struct FirstHourTests {
+struct FirstProgramTests {
     private let capture = "videotestsrc num-buffers=20 ! video/x-raw,format=GRAY8,width=16,height=8"
 
-    @Test func loopsAtTheTopLevelOfAScriptMayBeLeftAndCtrlCEndsABridge() async throws {
+    @Test func scriptMayLeaveTopLevelLoopsAndCtrlCEndsABridge() async throws {
         try await withChildProcess(try Tool.built("ScriptProbe"), []) { child in
             try await child.waitForOutput("runs")
             child.send(signal: SIGINT)
@@ -22,7 +22,7 @@ struct FirstHourTests {
         }
     }
 
-    @Test func aSecondLoopIsAFreshRunAndTheFirstIsTold() async throws {
+    @Test func secondLoopIsAFreshRunAndTheFirstFails() async throws {
         let source = try PipelineVideoSource(capture)
         var first = source.frames().makeAsyncIterator()
         _ = try await first.next()
@@ -93,7 +93,7 @@ struct FirstHourTests {
         }
     }
 
-    @Test func closuresThatReturnNothingAreStillTakenForThat() async throws {
+    @Test func closuresWithoutAResultSeeEveryFrame() async throws {
         struct Enough: Error {}
         let seen = Atomic<Int>(0)
         try await Bridge.run(capture: capture) { frame in

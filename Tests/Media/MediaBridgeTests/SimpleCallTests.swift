@@ -6,7 +6,7 @@ import Testing
 
 /// Calls that a new user writes because they are the obvious ones.
 @Suite(.hangGuard)
-struct ObviousCallTests {
+struct SimpleCallTests {
     @Test func picturesAndSoundOfAProgramAreWrittenToARecorder() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
@@ -72,7 +72,7 @@ struct ChosenFormatTests {
         ("videotestsrc num-buffers=3 ! \(size) ! videoconvert", "yuv420p"),
         ("videotestsrc num-buffers=3 ! \(size),format=I420_10LE", "yuv420p10le"),
     ])
-    func aRecordingHasIt(capture: String, format: String) async throws {
+    func recordingHasAWidelySupportedFormat(capture: String, format: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             var plan = BridgePlan(capture: capture)

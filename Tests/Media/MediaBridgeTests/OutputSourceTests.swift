@@ -5,7 +5,7 @@ import Testing
 
 /// Sources in an output's own string, in addition to the captured frames.
 @Suite(.hangGuard)
-struct OwnSourceTests {
+struct OutputSourceTests {
     private static let capture =
         "videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 
@@ -33,7 +33,7 @@ struct OwnSourceTests {
     }
 
     @Test(arguments: ["matroskamux", "flvmux", "mp4mux"])
-    func aSourceThatEndsByItselfGoesToItsEnd(muxer: String) async throws {
+    func finiteSourceIsRecordedToItsEnd(muxer: String) async throws {
         let ends = try await ends(
             sound: "audiotestsrc samplesperbuffer=44100 num-buffers=4", muxer: muxer)
         #expect((1.9...2.1).contains(ends.pictures))
@@ -45,7 +45,7 @@ struct OwnSourceTests {
         "audiotestsrc samplesperbuffer=44100", "audiotestsrc samplesperbuffer=441",
         "audiotestsrc is-live=true",
     ])
-    func aSourceThatDoesNotGoesToTheEndOfTheCapture(sound: String) async throws {
+    func endlessSourceStopsWithTheCapture(sound: String) async throws {
         let ends = try await ends(sound: sound)
         #expect((1.9...2.1).contains(ends.pictures))
         #expect((1.9...2.1).contains(ends.sound))

@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridge
 
 /// An output that cannot accept its input ends and states the reason.
-@Suite(.hangGuard) struct UntakenFormatTests {
+@Suite(.hangGuard) struct UnsupportedFormatTests {
     /// Twenty seconds of live frames: an output that ends at once does not receive all of them.
     private static func pictures(isLive: Bool) -> String {
         "videotestsrc is-live=\(isLive) num-buffers=600 ! "
@@ -59,7 +59,7 @@ import Testing
         #expect(report.captures["video"]?.frames == 40)
     }
 
-    @Test func aStreamThatHasChangedForGoodEndsTheOutputWithinASecond() async throws {
+    @Test func permanentFormatChangeEndsTheOutputWithinASecond() async throws {
         let report = try await Bridge(
             BridgePlan(capture: Self.rates((30, 20), (25, nil)), outputs: [Self.counter])
         ).run()

@@ -4,7 +4,7 @@ import Testing
 
 extension CommandTests {
     /// A capture that records through its own sink leaves a complete file however the run ends.
-    @Suite(.hangGuard) struct OwnSinkTests {
+    @Suite(.hangGuard) struct CaptureSinkTests {
         /// How a run ends.
         enum Ending: String, CaseIterable {
             case itself, frames, duration, interrupt, terminate, outputFailure
@@ -48,7 +48,7 @@ extension CommandTests {
         }
 
         @Test(arguments: Ending.allCases, [true, false])
-        func itsFilePlaysHoweverTheRunEnds(ending: Ending, isLive: Bool) async throws {
+        func fileOfACaptureSinkPlaysHoweverTheRunEnds(ending: Ending, isLive: Bool) async throws {
             // Neighbouring cases use different muxers, so that each case meets most of them.
             let index = (Ending.allCases.firstIndex(of: ending) ?? 0) + (isLive ? 1 : 0)
             let muxer = ["qtmux", "mp4mux faststart=true", "matroskamux"][index % 3]
@@ -97,7 +97,7 @@ extension CommandTests {
 
         /// A second, endless chain in the capture string ends with the run.
         @Test(arguments: [true, false])
-        func whatIsRecordedBesideTheStreamPlays(isLive: Bool) async throws {
+        func recordingBesideTheStreamPlays(isLive: Bool) async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("beside.mp4")
                 let ended = try await GstBridge.run(
@@ -148,7 +148,7 @@ extension CommandTests {
         }
 
         /// The sender has not started yet: there is nothing to complete and nothing to wait for.
-        @Test func aCaptureThatHasGivenNothingYetIsNoFailure() async throws {
+        @Test func captureWithoutDataYetIsNotAFailure() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.start(
                     capture: "udpsrc port=\(try FreePort.udp()) ! tsdemux ! h264parse ! tee name=t "
@@ -183,7 +183,7 @@ extension CommandTests {
         }
 
         /// If one of two files of an output fails, the other is complete.
-        @Test func whatIsLeftOfAnOutputThatFailedIsCompleted() async throws {
+        @Test func failedOutputCompletesItsOtherFile() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("left.mp4")
                 let ended = try await GstBridge.run(

@@ -3,7 +3,7 @@ import Foundation
 /// A connection on which a test can write data that no HTTP library would write.
 ///
 /// Thread: one at a time; calls block.
-public final class StrangerConnection: @unchecked Sendable {
+public final class RawConnection: @unchecked Sendable {
     public struct Unreachable: Error {}
     private let descriptor: Int32
 

@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridgeWebRTC
 
 /// Numbers in RTP header extensions.
-struct SeenPacketTests {
+struct DuplicatePacketTests {
     /// An RTP packet with elements of a header extension.
     private static func packet(_ elements: [UInt8], profile: [UInt8] = [0xbe, 0xde]) -> [UInt8] {
         var elements = elements
@@ -30,7 +30,7 @@ struct SeenPacketTests {
         (Array(packet([0x51, 0, 5]).dropLast(6)), Array(packet([0x51, 0, 5]).dropLast(6))),
     ]
 
-    @Test func aNumberThatHasComeIsTakenOutOfItsPacket() async throws {
+    @Test func repeatedNumberIsRemovedFromItsPacket() async throws {
         let pipeline = try Pipeline(
             parsing: "appsrc name=in format=time ! identity name=pass ! appsink name=out sync=false"
         )
