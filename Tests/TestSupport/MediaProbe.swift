@@ -1,6 +1,6 @@
 import Foundation
 
-/// What ffprobe finds in a file. ffprobe shares no code with GStreamer.
+/// The ffprobe report of a file. ffprobe shares no code with GStreamer.
 public struct MediaProbe: Sendable {
     public struct Stream: Sendable {
         /// `video` or `audio`.

@@ -5,7 +5,7 @@ import Testing
 extension CommandTests {
     /// Files whose edit list begins between two key frames, as ffmpeg and phones write them.
     @Suite(.hangGuard) struct EditListTests {
-        /// The pictures 50 to 149 with a key frame at 50 and 100, of which those from 60 on are shown.
+        /// The pictures 50 to 149, with keyframes at 50 and 100. Those from 60 on are shown.
         private func trimmed(
             in directory: TemporaryDirectory, bFrames: Int = 0, ending: String = "mp4"
         ) async throws -> String {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension CommandTests {
-    /// Ctrl-C, SIGTERM and SIGHUP complete the files; a second Ctrl-C or SIGTERM gives up.
+    /// Ctrl-C, SIGTERM and SIGHUP complete the files; a second Ctrl-C or SIGTERM aborts.
     @Suite(.hangGuard) struct InterruptionTests {
         private static let live =
             "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"

@@ -12,7 +12,7 @@ extension CommandTests {
             return try await recording.make(in: directory)
         }
 
-        // MARK: What the file says
+        // MARK: The content of the file
 
         /// An MP4 index with an edit list of version 1: one empty edit for each of the given
         /// durations.
@@ -81,7 +81,7 @@ extension CommandTests {
             }
         }
 
-        // MARK: What the file is
+        // MARK: The type of the file
 
         @Test(arguments: ["pipe", "device", "directory"])
         func nonFileIsRefusedAtOnce(kind: String) async throws {

@@ -26,7 +26,7 @@ private final class Undeclared: VideoProcessor, MediaElement {
     func process(_ frame: consuming VideoFrame) throws -> VideoFrame? { try half.process(frame) }
 }
 
-/// Does what its property says.
+/// Passes, drops, repeats, moves or fails, as its property selects.
 private final class Odd: VideoProcessor, MediaElement {
     static let caps = "video/x-raw"
     enum Way: String, CaseIterable, Sendable { case passes, drops, fails, moves, repeats }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Delivers six pictures, as fast as they are taken.
+/// Delivers six frames, as fast as the pipeline accepts them.
 private final class Numbers: VideoSource, MediaElement {
     static let caps = "video/x-raw, format=GRAY8"
     enum End: String, CaseIterable, Sendable { case ends, fails, refuses, throwsAtStart, hasNoTime }
@@ -76,7 +76,7 @@ private final class Silence: AudioSource, MediaElement {
     }
 }
 
-/// Keeps what it gets.
+/// Keeps the frames that it receives.
 private final class Collector: VideoSink, MediaElement {
     static let caps = "video/x-raw, format={ GRAY8, I420 }"
     static let collected = Mutex<[String: [VideoFrame]]>([:])

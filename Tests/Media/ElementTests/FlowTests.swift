@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Keeps the bytes and times of what it gets.
+/// Keeps the bytes and timestamps of its frames.
 private final class Kept: VideoSink, MediaElement {
     struct Frame: Equatable {
         var format: VideoPixelFormat
@@ -41,7 +41,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
     }
 }
 
-/// What pipelines do to elements while frames pass: flushes, segments, formats that change.
+/// Events during a stream: flushes, new segments and format changes.
 @Suite(.hangGuard) struct FlowTests {
     init() throws {
         try ElementPlugin("frames") {

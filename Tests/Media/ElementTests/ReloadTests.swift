@@ -85,7 +85,7 @@ struct ReloadTests {
                     (text, "file too short"), (directory.file("none.so"), "No such file"),
                 ] {
                     var answer: ChildProcess.Result
-                    // The socket is there when the pipeline is.
+                    // The socket exists once the pipeline does.
                     repeat {
                         answer = try await Tool.run(
                             Tool.built("gst-bridge"), ctl + ["reload", file])

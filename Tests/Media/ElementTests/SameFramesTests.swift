@@ -59,7 +59,7 @@ struct SameFramesTests {
         let format: String
         let width: Int
         let height: Int
-        /// What shifts the rows within their buffers.
+        /// Elements that shift the rows within their buffers.
         var crop = ""
         var testDescription: String { "\(format) \(width)×\(height)\(crop)" }
 

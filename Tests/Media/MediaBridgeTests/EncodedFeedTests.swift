@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A queue of encoded frames in front of an appsrc whose receiver may stand still.
+/// A queue of encoded frames in front of an appsrc whose receiver may stall.
 @Suite(.hangGuard) struct EncodedFeedTests {
     /// Takes one buffer for each signal.
     private final class Receiver: Sendable {

@@ -82,7 +82,7 @@ enum OtherHands {
         var complaints: [String] = []
     }
 
-    /// One recording, and what happens to its files.
+    /// One recording, and the interference with its files.
     private struct Hands {
         private let trial: Trial
         private let directory: TemporaryDirectory

@@ -46,7 +46,7 @@ struct Options: Sendable {
     var kills: Int { isQuick ? 1 : 200 }
     /// The number of states after power failures for each kind of recording: 10,000 for all.
     var states: Int { isQuick ? 25 : 1250 }
-    /// The number of clocks that lie.
+    /// The number of clocks that report wrong times.
     var clocks: Int { isQuick ? 20 : 300 }
     /// The number of recordings whose files other processes change.
     var hands: Int { isQuick ? 6 : 60 }

@@ -73,7 +73,7 @@ struct Entry: Sendable {
     var arguments: [String]
     /// Whether the strings still contain the shell's quoting.
     var isPasted: Bool
-    /// File names in the line, and the films that they stand for.
+    /// File names in the line, and the media files that replace them.
     var needs: [String: String]
     var expect: Expectation
     var needsDisplay: Bool

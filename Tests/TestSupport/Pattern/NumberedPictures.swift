@@ -11,7 +11,7 @@ public struct NumberedPictures: Sendable {
         [200, 60, 40], [40, 160, 60], [50, 70, 190], [128, 128, 128],
     ]
 
-    /// What was read from one picture.
+    /// The data read from one picture.
     public struct Reading: Sendable, Decodable, Equatable {
         public var number: Int
         /// The largest difference between a colour component (red, green or blue) of a pixel and

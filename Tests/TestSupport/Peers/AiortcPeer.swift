@@ -42,7 +42,7 @@ public struct AiortcPeer: Sendable {
         }
     }
 
-    /// What a peer received, or what a sender sent.
+    /// The media that a peer received or sent.
     public struct Report: Sendable, Decodable {
         public var pictures: Int
         /// Blocks of 20 ms.

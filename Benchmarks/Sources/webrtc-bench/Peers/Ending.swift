@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Whether the program was asked to end (SIGTERM).
+/// Whether the program has received SIGTERM.
 ///
 /// Sendable: the source is not touched after it has been resumed.
 final class Ending: @unchecked Sendable {

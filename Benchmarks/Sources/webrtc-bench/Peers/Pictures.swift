@@ -71,7 +71,7 @@ final class Log: Sendable {
 
     static var now: Int64 { SharedClock.time.nanoseconds }
 
-    /// Notes a picture. With the first one the program says so.
+    /// Notes a picture. The program reports the first one.
     func note(_ number: Int, at time: Int64 = Log.now) {
         let isFirst = lines.withLock { lines in
             lines.append((number, time))

@@ -62,7 +62,7 @@ struct AiortcTests {
                 _ = try await client.process.end()
                 let report = try await receive.end()
                 for name in ["aiortc", "client"] {
-                    // On a slow machine a file of sound may come first: a recording waits 2 s for
+                    // On a slow machine a file of audio may come first: a recording waits 2 s for
                     // pictures.
                     let files =
                         report.files?.filter { $0.path.contains("/\(name)-") && $0.frames > 0 }

@@ -16,7 +16,7 @@ struct SoundCallTests {
     @Test func tonesOfTwoUsersOfAnyFormatAreHeardInTheMix() async throws {
         let network = LoopbackNetwork()
         let listener = makeEngine(network)
-        // A machine with too much to do leaves gaps in the sound of live captures.
+        // An overloaded machine leaves gaps in the audio of live captures.
         let sink = Listener(samples: 4800) { samples in
             [441, 1764].allSatisfy { goertzel(samples, $0, rate: 48000) > 0.1 }
         }
@@ -128,7 +128,7 @@ private final class Listener: AudioSink, Sendable {
 
     /// - Parameters:
     ///   - samples: How many samples are looked at together.
-    ///   - isEnough: Whether they are what is waited for.
+    ///   - isEnough: Whether the samples end the wait.
     init(samples: Int, _ isEnough: @escaping @Sendable ([Float]) -> Bool) {
         wanted = samples
         self.isEnough = isEnough

@@ -5,7 +5,7 @@ import MediaBridgeTesting
 import TestSupport
 import Testing
 
-/// Two engines in one process, and what each shows of the other.
+/// Two engines in one process, and the video that each shows of the other.
 @Suite(.hangGuard)
 struct LoopbackCallTests {
     @Test func eachEngineRecordsTheOtherFrameForFrameAndInTime() async throws {

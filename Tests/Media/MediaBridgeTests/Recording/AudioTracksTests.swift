@@ -7,7 +7,7 @@ import Testing
 
 /// Several audio tracks in one file.
 @Suite(.hangGuard) struct AudioTracksTests {
-    /// A tone of its own on each track.
+    /// A different tone on each track.
     private struct Track {
         var seconds = 2.0
         /// When it begins.
@@ -173,7 +173,7 @@ import Testing
             let media = Case(
                 ending: ending, tracks: [Track(seconds: 4), Track(seconds: 4)], isFragmented: true)
             let path = try await record(media, in: directory).files[0].path
-            // What a killed process leaves.
+            // The files of a killed process.
             let bytes = try Data(contentsOf: URL(filePath: path))
             try bytes.prefix(bytes.count * 3 / 4).write(to: URL(filePath: path))
             _ = try await Recordings.repair(path)

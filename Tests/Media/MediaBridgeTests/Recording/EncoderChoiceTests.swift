@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Encoders of hardware, for which other elements stand in under their names.
+/// Hardware encoders, replaced by other elements with the same names.
 @Suite(.hangGuard, .serialized) struct EncoderChoiceTests {
     init() throws {
         try GStreamer.initialize()

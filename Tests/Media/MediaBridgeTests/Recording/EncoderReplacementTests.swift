@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Checks that every frame is in the files, and that one message says what happened.
+    /// Checks that every frame is in the files, and that one message reports the replacement.
     private func check(
         _ outcome: Outcome, frames: Int, _ encoder: StandInEncoder, by other: String,
         isLive: Bool = false, atMost most: Int = 1

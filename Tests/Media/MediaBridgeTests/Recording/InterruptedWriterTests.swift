@@ -106,7 +106,7 @@ private final class LiveWriter {
 
     private func handle(_ items: [RecordingInbox.Item]) { queue.sync { course.handle(items) } }
 
-    /// Lets time pass in which nothing comes.
+    /// Advances the time without delivering a unit.
     func interrupt(seconds: Double) {
         let tenths = Int(seconds * 10)
         tenth += tenths

@@ -7,7 +7,7 @@ import Testing
 
 /// mp4 files whose fragments were joined at the end.
 @Suite("Finished mp4 files", .hangGuard) struct MovieFinishTests {
-    /// Captures whose media differs in what an index must say about it.
+    /// Captures whose media needs different index entries.
     private static let captures = [
         "pictures": "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=30/1",
         "reordered pictures":

@@ -3,7 +3,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// A recorder for events: one file for each event, and nothing lost between them.
+/// A recorder for events: one file for each event, without a loss between them.
 @Suite(.hangGuard) struct RearmTests {
     private let frames = RecordedFrames(
         liveTiming: LiveTiming(
@@ -107,7 +107,7 @@ import Testing
                 try await recorder.rearm()
             }
             #expect(empty?.code == .noFrames)
-            // The recorder is armed nevertheless.
+            // The recorder is armed after this error.
             try recorder.start()
             try await record(0..<25, into: recorder)
             #expect(try await recorder.stop().files.map(\.frames) == [25])

@@ -287,7 +287,7 @@ import Testing
     private static func recorder(
         in directory: TemporaryDirectory, keeping keep: RecordingSegments.Ring
     ) throws -> Recorder {
-        // Files written now are years younger than the clock says; only the others have an age.
+        // Files written now are years newer than the test clock; only the others have an age.
         try recorder(directory.file("%m%d/%H%M%S.mkv"), "2026-01-02T00:10:00Z") {
             $0.segments = RecordingSegments(length: .seconds(1), keep: keep)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// What a file of a recording accepts.
+/// The formats that a file of a recording accepts.
 @Suite(.hangGuard) struct RecordingFormatTests {
     private func unit(_ caps: String, at seconds: Double) throws -> EncodedUnit {
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 100)) else {

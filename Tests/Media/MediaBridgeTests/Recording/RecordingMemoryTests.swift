@@ -5,7 +5,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// What a recording holds and counts does not grow with its length.
+/// The memory of a recording does not grow with its length.
 @Suite(.hangGuard) struct RecordingMemoryTests {
     private func released(
         _ stream: RecordedStream, _ seconds: Double, isKey: Bool = true

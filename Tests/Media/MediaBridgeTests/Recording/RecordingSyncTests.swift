@@ -2,7 +2,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Video and audio of the same moment, in a recording in which everything goes wrong: frames are
+/// Video and audio of the same moment, in a recording with many faults: frames are
 /// lost, audio arrives late and with gaps, and both change to another source midway. Times are
 /// given rather than measured, so a busy machine records the same.
 @Suite(.hangGuard) struct RecordingSyncTests {

@@ -23,7 +23,7 @@ import Testing
         for start in stride(from: 0, to: 400, by: 40) {
             #expect(Self.taken(&units, from: start, size: 1000 + start) == 10)
         }
-        // The segment of the last 1.6 s comes again, and then the next one.
+        // The segment of the last 1.6 s is repeated, and then the next one arrives.
         for start in stride(from: 240, to: 400, by: 40) {
             #expect(Self.taken(&units, from: start, size: 1000 + start) == 0)
         }

@@ -48,7 +48,7 @@ import Testing
             #expect(report.video?.written == 145)
             let pictures = try await MediaProbe.pictures(of: path)
             #expect(pictures.count == 145)
-            // After the stop, the replay is what was kept until then: the end of the file itself.
+            // After the stop, the replay contains the units kept so far: the end of the file.
             let last = directory.file("last.\(ending)")
             try await recorder.saveReplay(last)
             let kept = try await MediaProbe.pictures(of: last)

@@ -3,14 +3,14 @@ import Dispatch
 import GStreamerKit
 import Synchronization
 
-/// An encoder of hardware, for which one of software stands in, with the faults of hardware.
+/// A software encoder that replaces a hardware encoder and imitates its faults.
 struct StandInEncoder: Sendable {
     enum Fault: Sendable, CaseIterable {
         /// It does not open: the device is in use. Only the first one of the process does.
         case refusesToOpen
         /// It reports an error instead of a picture.
         case fails
-        /// It takes pictures, and makes nothing of them.
+        /// It accepts frames and outputs nothing.
         case isSilent
         /// It blocks, until ``set(_:after:)`` is called.
         case blocks

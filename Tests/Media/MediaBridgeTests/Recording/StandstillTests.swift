@@ -2,12 +2,12 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Live streams after a time in which the process did not run: each delivers what it has, one after the other.
+/// Live streams after the process was suspended: each delivers its backlog, one after the other.
 @Suite(.hangGuard) struct StandstillTests {
     private let live = RecordedFrames(
         liveTiming: LiveTiming(clockOrigin: MediaTime(seconds: 100), latency: .zero))
 
-    /// Records 1 s, stands still for 5 s, and then gets the frames of these 5 s.
+    /// Records 1 s, stops for 5 s, and then receives the frames of these 5 s.
     private func record(
         into path: String, _ rest: (Recorder, Range<Int>) async throws -> Void
     ) async throws -> RecorderReport {

@@ -58,7 +58,7 @@ struct StoredPicture: Sendable, CustomStringConvertible {
 
     /// Records two frames.
     ///
-    /// - Returns: What the report says of the loss.
+    /// - Returns: The loss in the report.
     func record(to path: String) async throws -> String? {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(codec)

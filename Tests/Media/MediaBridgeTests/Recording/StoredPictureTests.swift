@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Any pixel format: the file has it, or the report says what is lost. `COPIED=1000 SEED=7` makes more cases.
+/// Any pixel format: the file keeps it, or the report states the loss. `COPIED=1000 SEED=7` makes more cases.
 @Suite(.hangGuard) struct StoredPictureTests {
     private static let seed =
         ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? 1
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// A filter between the source and the recording passes on the request for 4:2:0, or the source is not asked.
+    /// A filter between the source and the recording passes on the request for 4:2:0, or the source gets no request.
     @Test(arguments: [
         "interlace", "deinterlace", "interlace ! deinterlace", "compositor",
         "imagefreeze num-buffers=3",

@@ -3,7 +3,7 @@ import MediaBridge
 import MediaCore
 import TestSupport
 
-/// Audio with a tone of its own in each channel, and how it is recorded.
+/// Audio with a different tone in each channel, and how it is recorded.
 struct StoredSound: Sendable, CustomStringConvertible {
     /// The channel mask, in GStreamer's order of positions; 0 for mono and for channels without positions.
     var mask: UInt64

@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// Any layout of channels at any sample rate: each channel is heard in its place, or the recording fails with
+/// Any layout of channels at any sample rate: each channel keeps its position, or the recording fails with
 /// the reason. `COPIED=1000 SEED=7` makes more cases.
 @Suite(.hangGuard) struct StoredSoundTests {
     private static let seed =

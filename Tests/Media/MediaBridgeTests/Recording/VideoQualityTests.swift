@@ -4,7 +4,7 @@ import MediaBridge
 import TestSupport
 import Testing
 
-/// What pictures lose.
+/// The loss of quality in recorded frames.
 @Suite(.hangGuard) struct VideoQualityTests {
     private func record(
         _ codec: VideoCodec?, _ quality: VideoQuality?, _ directory: TemporaryDirectory

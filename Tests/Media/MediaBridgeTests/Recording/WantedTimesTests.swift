@@ -3,7 +3,7 @@ import Testing
 
 @testable import MediaBridge
 
-/// Which times of a recording are wanted around what detectors find.
+/// The time ranges of a recording around detected events.
 @Suite(.hangGuard) struct WantedTimesTests {
     private func time(_ seconds: Double) -> MediaTime { MediaTime(seconds: seconds) }
 
@@ -48,7 +48,7 @@ import Testing
         var wanted = wanted(["motion", "sound"])
         wanted.note("motion", isPresent: false, at: time(60))
         #expect(wanted.decided(isLive: false) == .zero)
-        // Live, a stream that does not come must not prevent the recording.
+        // In a live recording, a missing stream must not prevent the recording.
         #expect(wanted.decided(isLive: true) == time(58))
         wanted.note("sound", isPresent: false, at: time(50))
         #expect(wanted.decided(isLive: false) == time(48))

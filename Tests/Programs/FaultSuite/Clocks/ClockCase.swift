@@ -2,7 +2,7 @@ import Foundation
 import MediaBridge
 import TestSupport
 
-/// A recording of a camera whose clock lies in one or two ways.
+/// A recording of a camera whose clock is wrong in one or two ways.
 struct ClockCase: Sendable, CustomStringConvertible {
     enum Lie: Sendable, CustomStringConvertible {
         /// The clock jumps by seconds.
@@ -11,7 +11,7 @@ struct ClockCase: Sendable, CustomStringConvertible {
         case restart(at: Double)
         /// The clock runs backwards for seconds.
         case backwards(at: Double, for: Double)
-        /// The clock stands still for seconds.
+        /// The clock stops for seconds.
         case stop(at: Double, for: Double)
         /// The clock is too fast, in millionths.
         case drift(Double)
@@ -92,7 +92,7 @@ struct ClockCase: Sendable, CustomStringConvertible {
         return 20_000
     }
 
-    /// What the clock says, in seconds, when so much time has passed.
+    /// The reading of the clock, in seconds, after this time has passed.
     func time(after passed: Double) -> Double {
         var time = start
         var rate = 1.0

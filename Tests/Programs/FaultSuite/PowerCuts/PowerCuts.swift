@@ -81,7 +81,7 @@ enum PowerCuts {
         }
     }
 
-    /// What is left of one state.
+    /// The frames that survive in one disk state.
     private struct Loss: Sendable {
         var frames: Int
         /// The number of frames that play, and of those that must.

@@ -262,7 +262,7 @@ struct JitterBufferTests {
         }
     }
 
-    // MARK: What others know
+    // MARK: Expected jitter and slower streams
 
     @Test(arguments: [Timing.clock, .demand], [UInt64](1...20))
     func expectedJitterLosesNoAudio(timing: Timing, seed: UInt64) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BridgeEngine
 
-/// What a program's own classes do not need to be, and how they are accessed.
+/// Requirements that the engine does not impose on a program's classes, and access to them.
 @Suite(.hangGuard, .balanced)
 struct OwnClassesTests {
     /// Mutable state without a lock, so not Sendable. `process` is declared without `consuming`.

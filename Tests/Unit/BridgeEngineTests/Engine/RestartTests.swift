@@ -218,7 +218,7 @@ struct RestartTests {
         _ = await news.first { event -> Bool? in
             if case .localState(.video(.main), .capturing) = event { true } else { nil }
         }
-        // It gets as long again.
+        // The wait is as long as before.
         engine.time.advance(by: .seconds(9))
         #expect(source.calls.filter { $0 == "shouldStart" }.count == 2)
         try deliverLive(to: engine)

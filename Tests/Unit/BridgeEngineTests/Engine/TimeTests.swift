@@ -56,7 +56,7 @@ struct TimeTests {
         await engine.shutDown()
         let times = sink.frames.compactMap(\.runningTime)
         #expect(times == times.sorted())
-        // If the source's clock stands still, the running time still advances.
+        // If the source's clock stops, the running time still advances.
         #expect(Set(times).count > 1)
     }
 
