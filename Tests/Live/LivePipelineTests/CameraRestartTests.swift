@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridge
 
 /// Network cameras that are killed and restarted.
-@Suite("Cameras that are started again", .hangGuard)
+@Suite("Restarted cameras", .hangGuard)
 struct CameraRestartTests {
     /// A restart policy with short delays.
     private static var policy: RestartPolicy {

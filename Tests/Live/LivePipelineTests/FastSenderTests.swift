@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A third-party sender that is faster than its own timestamps.
-@Suite("A sender that is too fast", .hangGuard) struct FastSenderTests {
+@Suite("Fast senders", .hangGuard) struct FastSenderTests {
     /// The receiver gives frames that arrive too fast the same timestamp; parsers then output all but
     /// the first without one. In a recording without encoding, each frame must be in the file, in
     /// order.

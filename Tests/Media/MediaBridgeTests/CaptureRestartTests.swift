@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A live capture that ends and is restarted.
-@Suite("Captures that are started again", .hangGuard)
+@Suite("Restarted captures", .hangGuard)
 struct CaptureRestartTests {
     private static var policy: RestartPolicy {
         var policy = RestartPolicy()

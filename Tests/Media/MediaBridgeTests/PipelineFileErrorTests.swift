@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Errors in a pipeline file name the file, the line and the remedy.
-@Suite("Wrong pipeline files", .hangGuard) struct PipelineFileErrorTests {
+@Suite("Invalid pipeline files", .hangGuard) struct PipelineFileErrorTests {
     /// The error of reading `text`, setting `values` and parsing every string.
     private func failure(
         of text: String, setting values: [String: String] = [:]

@@ -30,7 +30,7 @@ import Testing
         _ = try Bridge(plan)
     }
 
-    @Test("says what it is for, and what each variable means", arguments: PipelineFolder.names)
+    @Test("explains its purpose and each variable", arguments: PipelineFolder.names)
     func isExplained(name: String) throws {
         let file = try PipelineFolder.file(name)
         #expect(!file.about.isEmpty)
@@ -48,7 +48,7 @@ import Testing
         for variable in file.variables { #expect(strings.contains("${\(variable.name)}")) }
     }
 
-    @Test("writes strings as blocks, which paste to and from gst-launch")
+    @Test("writes strings as blocks that paste to and from gst-launch")
     func writesBlocks() throws {
         for name in PipelineFolder.names {
             let text = try String(contentsOfFile: "\(PipelineFolder.path)/\(name)", encoding: .utf8)

@@ -70,8 +70,7 @@ import Testing
         }
     }
 
-    @Test("never add an element, however they are made up") func neverAddAnElementByChance() throws
-    {
+    @Test("never add an element, for random values") func neverAddAnElementByChance() throws {
         let scraps = [
             " ", "!", "\"", "'", "\\", "=", ":", ";", ".", ",", "/", "(", ")", "a", "1", "identity",
             "name=x", "\u{301}", "\u{a0}", "mux.", "é",
@@ -141,7 +140,7 @@ import Testing
         #expect(error?.message.hasPrefix("x.yaml:4: ") == true, "\(String(describing: error))")
     }
 
-    @Test("join on to what stands beside them") func joinOn() throws {
+    @Test("are joined to the text beside them") func joinOn() throws {
         let text = try filled(
             "filesrc name=end location=/a/${value}/b-${value}.mkv ! fakesink", "x y")
         let pipeline = try Pipeline(parsing: text)
@@ -150,7 +149,7 @@ import Testing
         #expect(try Pipeline(parsing: empty).element(named: "end")?.string("location") == "/b")
     }
 
-    @Test("may end in a backslash only where nothing is lost by it") func endInABackslash() throws {
+    @Test("may end in a backslash only inside a word") func endInABackslash() throws {
         let error = #expect(throws: PipelineError.self) {
             try filled("filesrc location=a${value} ! fakesink", "b\\")
         }
@@ -159,7 +158,7 @@ import Testing
         #expect(try Pipeline(parsing: text).element(named: "end")?.string("location") == "ab\\c")
     }
 
-    @Test("stand in caps, as numbers, fractions and words", arguments: ["I420", "NV12", "RGBA_64"])
+    @Test("fill caps with numbers, fractions and words", arguments: ["I420", "NV12", "RGBA_64"])
     func standInCaps(value: String) throws {
         let template = "videotestsrc ! video/x-raw, format=${value}, framerate=30/1 ! fakesink"
         #expect(try filled(template, value).contains("format=\(value),"))

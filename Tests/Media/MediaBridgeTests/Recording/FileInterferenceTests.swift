@@ -7,7 +7,7 @@ import Testing
 @testable import MediaBridge
 
 /// Other processes repair, remove, replace or move files that are being written.
-@Suite("Other hands on the file", .hangGuard) struct FileInterferenceTests {
+@Suite("Interference with the file", .hangGuard) struct FileInterferenceTests {
     private static let endings = ["mkv", "mp4", "webm", "ts"]
 
     private static func recorder(

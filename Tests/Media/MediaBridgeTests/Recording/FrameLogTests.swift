@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridge
 
 /// The lines of JSON that a recording writes for its frames.
-@Suite("Log of frames", .hangGuard) struct FrameLogTests {
+@Suite("Frame log", .hangGuard) struct FrameLogTests {
     private struct Line: Decodable {
         var type: String
         var stream: String?

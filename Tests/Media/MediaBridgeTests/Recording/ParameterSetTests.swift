@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Streams whose parameter sets change without a change of the pictures.
-@Suite("Parameter sets that change", .hangGuard) struct ParameterSetTests {
+@Suite("Changing parameter sets", .hangGuard) struct ParameterSetTests {
     enum Codec: String, CaseIterable, CustomTestStringConvertible {
         case h264, h265
         var testDescription: String { rawValue }

@@ -5,7 +5,7 @@ import Testing
 @testable import MediaBridge
 
 /// Requests of one line each, and the socket that takes them.
-@Suite("Control of a recorder", .hangGuard) struct RecorderControlTests {
+@Suite("Recorder control", .hangGuard) struct RecorderControlTests {
     private struct Answer: Decodable {
         struct File: Decodable {
             struct Mark: Decodable {
