@@ -76,12 +76,12 @@ package struct StallWatch: Sendable {
     /// - Returns: The changes since the last check, in order.
     mutating func look(since: MediaTime?, now: MediaTime, limit: MediaTime) -> [Change] {
         var changes: [Change] = []
-        let stands = since.map { now - $0 > limit } ?? false
-        if let stalledSince, !stands || stalledSince != since {
+        let hasStalled = since.map { now - $0 > limit } ?? false
+        if let stalledSince, !hasStalled || stalledSince != since {
             self.stalledSince = nil
             changes.append(.resumed)
         }
-        if stands, stalledSince == nil {
+        if hasStalled, stalledSince == nil {
             stalledSince = since
             changes.append(.stalled)
         }
@@ -97,10 +97,10 @@ package struct StallWatch: Sendable {
     ///   - count: A count that changes with every progress.
     ///   - isWaiting: Whether progress is expected.
     package mutating func look(count: Int, isWaiting: Bool = true) -> Change? {
-        let stands = isWaiting && count == self.count
+        let hasStalled = isWaiting && count == self.count
         self.count = count
-        guard stands != isStalled else { return nil }
-        stalledSince = stands ? .zero : nil
-        return stands ? .stalled : .resumed
+        guard hasStalled != isStalled else { return nil }
+        stalledSince = hasStalled ? .zero : nil
+        return hasStalled ? .stalled : .resumed
     }
 }

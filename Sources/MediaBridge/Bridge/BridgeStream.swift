@@ -24,7 +24,7 @@ final class BridgeStream: MediaReceiver {
     /// headers.
     private let unwanted = Atomic<Int>(0)
     /// Whether an output takes bytes without caps; `nil` until the first arrived.
-    private let areBytesTaken = Mutex<Bool?>(nil)
+    private let acceptsBytes = Mutex<Bool?>(nil)
     private let end = Atomic<Int64>(0)
     /// The time of the last frame that passed.
     private let lastTime = Atomic<Int64>(0)
@@ -288,10 +288,10 @@ final class BridgeStream: MediaReceiver {
     }
 
     var takesBytes: Bool {
-        areBytesTaken.withLock { known in
-            let areTaken = known ?? (isDirect && receivers.contains { $0.takesBytes })
-            known = areTaken
-            return areTaken
+        acceptsBytes.withLock { known in
+            let accepts = known ?? (isDirect && receivers.contains { $0.takesBytes })
+            known = accepts
+            return accepts
         }
     }
 

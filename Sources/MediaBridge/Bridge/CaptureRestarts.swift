@@ -93,12 +93,12 @@ final class CaptureRestarts: Sendable {
     func takeOver(_ reason: PipelineError) -> Bool {
         if waits(becauseOf: reason) { return true }
         guard capture.canComeBack == true else { return false }
-        startAgain(because: reason)
+        restart(because: reason)
         return true
     }
 
     /// Starts the capture again; later if it is being started already.
-    private func startAgain(because reason: PipelineError) {
+    private func restart(because reason: PipelineError) {
         state.withLock { state in
             guard state.hasBegun, !state.isDown else {
                 state.pending = state.pending ?? reason
@@ -146,7 +146,7 @@ final class CaptureRestarts: Sendable {
     /// - Returns: False if the error is the run's.
     func waits(becauseOf error: PipelineError) -> Bool {
         guard capture.isLive == nil, isAbsence(error) else { return false }
-        startAgain(because: error)
+        restart(because: error)
         return true
     }
 

@@ -333,12 +333,12 @@ final class OutputBranch: Sendable {
             if let cause = lack(&stream, isDelta) { return refuse(cause) }
             // Muxers count the last frame of a stream as zero long if they know no duration for it.
             let usual = stream.intervals.next(at: MediaTime(due))
-            let stays = duration ?? usual
+            let frameDuration = duration ?? usual
             guard let stamp = ClockTime(MediaTime(due) + stream.lead),
-                source.push(fitted.due(at: stamp, for: stays.flatMap { ClockTime($0) }))
+                source.push(fitted.due(at: stamp, for: frameDuration.flatMap { ClockTime($0) }))
             else { return refuse(.closed) }
             stream.last = MediaTime(due)
-            stream.reached = max(stream.reached, MediaTime(due) + (stays ?? .zero))
+            stream.reached = max(stream.reached, MediaTime(due) + (frameDuration ?? .zero))
             refusedFormats.taken()
             gate.entered()
             return .accepted

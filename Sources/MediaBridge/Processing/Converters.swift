@@ -125,11 +125,11 @@ extension VideoConversion {
     /// cropping is needed.
     private func crop(of format: VideoFormat) -> VideoCrop? {
         guard let size, fillsSize, size.isValid else { return nil }
-        let isLying = rotation == .rotation90 || rotation == .rotation270
+        let swapsSides = rotation == .rotation90 || rotation == .rotation270
         let (width, height) =
-            isLying ? (format.height, format.width) : (format.width, format.height)
+            swapsSides ? (format.height, format.width) : (format.width, format.height)
         let ratio = format.pixelAspectRatio.value
-        let pixel = ratio > 0 ? (isLying ? 1 / ratio : ratio) : 1
+        let pixel = ratio > 0 ? (swapsSides ? 1 / ratio : ratio) : 1
         let wanted = Double(size.width) / Double(size.height) / pixel
         let kept = VideoSize(
             width: min(width, max(1, Int((Double(height) * wanted).rounded()))),

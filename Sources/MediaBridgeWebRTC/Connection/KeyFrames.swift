@@ -40,7 +40,7 @@ package final class KeyFrameRequests: Sendable {
     private func request(
         _ ask: @escaping @Sendable () -> Void, after gap: Duration, isPostponed: Bool
     ) {
-        let asksNow = state.withLock { state in
+        let requestsNow = state.withLock { state in
             guard !state.isOver, state.timer == nil else { return false }
             let now = timeline.now
             if let last = state.last, now < last + gap {
@@ -53,7 +53,7 @@ package final class KeyFrameRequests: Sendable {
             state.last = now
             return true
         }
-        if asksNow { ask() }
+        if requestsNow { ask() }
     }
 
     private func fire(_ ask: () -> Void) {

@@ -21,7 +21,7 @@ final class PeerMonitor: Sendable {
         var sentBytes = 0
         /// Bits per second since the previous step.
         var sentRate = 0
-        var lastHeard = ContinuousClock.now
+        var lastReceived = ContinuousClock.now
         var reports: [UInt32: ControlPacket.Report] = [:]
         var roundTrip: Duration?
         var estimate: Int?
@@ -69,13 +69,13 @@ final class PeerMonitor: Sendable {
             state.beat = state.isOver ? nil : beat
         }
         guard let video else { return }
-        video.onKeyFrameRequest { [weak self] in self?.keyFrameWanted() }
+        video.onKeyFrameRequest { [weak self] in self?.requestKeyFrame() }
         limitResending(video, in: link)
         // The first frame must be a keyframe.
-        keyFrameWanted()
+        requestKeyFrame()
     }
 
-    private func keyFrameWanted() {
+    private func requestKeyFrame() {
         requests.add(1, ordering: .relaxed)
         keyFrames.request { [events] in events.notify { $0.keyFrameNeeded() } }
     }
@@ -93,7 +93,7 @@ final class PeerMonitor: Sendable {
     }
 
     /// Notes that data has arrived from the peer.
-    func heard() { state.withLock { $0.lastHeard = .now } }
+    func heard() { state.withLock { $0.lastReceived = .now } }
 
     func noteKeyFrameRequest() { requests.add(1, ordering: .relaxed) }
 
@@ -103,7 +103,7 @@ final class PeerMonitor: Sendable {
         let now = Self.networkTime
         let seconds = Self.seconds
         let hasFallen = state.withLock { state in
-            state.lastHeard = .now
+            state.lastReceived = .now
             if let sender = state.sender { state.rate.note(packet, of: sender.source) }
             if let estimate = packet.estimate { state.estimate = estimate }
             for report in packet.reports {
@@ -140,7 +140,7 @@ final class PeerMonitor: Sendable {
     private func step() {
         let bytes = state.withLock { $0.sender }?.counts.bytes ?? 0
         let (isSilent, needsKeyFrame) = state.withLock { state -> (Bool, Bool) in
-            let isSilent = ContinuousClock.now - state.lastHeard > Self.silence
+            let isSilent = ContinuousClock.now - state.lastReceived > Self.silence
             guard state.sender != nil, !state.isOver else { return (isSilent, false) }
             let sent = (bytes - state.sentBytes) * 8 * 2
             (state.sentBytes, state.sentRate) = (bytes, sent)
@@ -176,7 +176,7 @@ final class PeerMonitor: Sendable {
         if let limit { events.notify { $0.limitChanged(limit) } }
         guard needsKeyFrame else { return }
         let timer = OneShotTimer(after: Self.keyFrameDelay) { [weak self] in
-            self?.keyFrameWanted()
+            self?.requestKeyFrame()
         }
         let last = state.withLock { state in
             defer { if !state.isOver { state.keyFrame = timer } }

@@ -117,7 +117,7 @@ public struct Recordings: Sendable {
                 ? (one.end, one.path) < (other.end, other.path)
                 : (one.date, one.path) < (other.date, other.path)
         }
-        orderFilesWrittenAtOnce()
+        sortFilesWrittenTogether()
         var end: Int64?
         for index in files.indices {
             if let end, files[index].date - end > files[index].tolerance {
@@ -129,7 +129,7 @@ public struct Recordings: Sendable {
 
     /// Puts neighbours with estimated times into the order of their paths if they cannot have been recorded one
     /// after the other: files that are written faster than in real time are complete in any order.
-    private mutating func orderFilesWrittenAtOnce() {
+    private mutating func sortFilesWrittenTogether() {
         var first = 0
         for index in files.indices {
             let next = index + 1

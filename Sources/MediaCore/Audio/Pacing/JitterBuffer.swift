@@ -208,7 +208,7 @@ package struct JitterBuffer: Sendable {
     /// - Returns: Whether anything was due in this block; if not, the mix is unchanged.
     package mutating func take(_ count: Int, at now: Int, into mix: inout [Float]) -> Bool {
         if queue.isEmpty {
-            if isPlaying { ranDry(now, missing: count) }
+            if isPlaying { noteUnderrun(now, missing: count) }
             return false
         }
         var offset = 0
@@ -231,7 +231,7 @@ package struct JitterBuffer: Sendable {
             offset += make(count - offset, &mix, at: offset)
         }
         passed = queue.start
-        if offset < count { ranDry(now + offset, missing: count - offset) }
+        if offset < count { noteUnderrun(now + offset, missing: count - offset) }
         return true
     }
 
@@ -255,7 +255,7 @@ package struct JitterBuffer: Sendable {
         return made
     }
 
-    private mutating func ranDry(_ now: Int, missing: Int) {
+    private mutating func noteUnderrun(_ now: Int, missing: Int) {
         (isPlaying, passed, lag) = (false, queue.start, now - queue.start)
         pacing.stopSteering()
         tally.underruns += 1
