@@ -138,3 +138,33 @@ public enum ProcessingPoint: Sendable, CaseIterable {
     /// Before local video sinks: only they get the result.
     case render
 }
+
+// MARK: Waiting
+
+extension EventSequence<EngineEvent> {
+    /// Waits until a source has ended. Request the sequence before the source starts, so that it has the event.
+    ///
+    /// ```swift
+    /// let events = engine.events
+    /// try await engine.startPreview()
+    /// try await events.waitForSourceEnd()
+    /// ```
+    ///
+    /// - Parameter track: The track of the source. Default: the main video track.
+    /// - Throws: The error with which the source failed, also if ``MediaEngine/Configuration/restart`` restarts it;
+    ///   ``EngineError/Code/shutDown`` if the engine was shut down before, ``EngineError/Code/cancelled`` in a task that
+    ///   is cancelled.
+    public func waitForSourceEnd(
+        of track: MediaTrackID = .video(.main)
+    ) async throws(EngineError) {
+        for await event in self {
+            switch event {
+            case .sourceEnded(track): return
+            case .sourceFailed(track, let error): throw error
+            default: break
+            }
+        }
+        if Task.isCancelled { throw MediaEngine.cancelled("the wait for the end of the source") }
+        throw MediaEngine.afterShutDown
+    }
+}

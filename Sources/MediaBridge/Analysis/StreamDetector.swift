@@ -2,11 +2,14 @@
 ///
 /// ```swift
 /// plan.detectors = [
-///     StreamDetector("motion", pictures: { PictureDetector(.motion) }),
-///     StreamDetector("sound", sound: { SoundDetector(.sound) }),
+///     StreamDetector("motion", pictures: { PictureDetector.motion }),
+///     StreamDetector("sound", sound: { SoundDetector.sound }),
 /// ]
 /// let bridge = try Bridge(plan)
-/// bridge.onEvent { if case .detected(let event) = $0 { print(event) } }
+/// let events = bridge.events
+/// async let report = bridge.run()
+/// for await case .detected(let event) in events { print(event) }
+/// print(await report)
 /// ```
 public struct StreamDetector: Sendable {
     /// Makes the detector of a run.

@@ -3,7 +3,7 @@ internal import Glibc
 /// Detects motion, a black picture, or one that stands still, by its luma.
 ///
 /// ```swift
-/// var motion = PictureDetector(.motion)
+/// var motion = PictureDetector.motion
 /// motion.sensitivity = 0.8
 /// motion.area = (left: 0.5, top: 0, right: 1, bottom: 1)  // the right half
 /// plan.detectors = [StreamDetector("motion", pictures: { [motion] in motion })]

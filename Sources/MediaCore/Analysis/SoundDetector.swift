@@ -3,7 +3,7 @@ internal import Glibc
 /// Detects sound or silence, by the effective value (RMS) of the samples, from 0 to 1: 0.1 is -20 dB.
 ///
 /// ```swift
-/// var silence = SoundDetector(.silence)
+/// var silence = SoundDetector.silence
 /// silence.length = .seconds(5)
 /// plan.detectors = [StreamDetector("silent", sound: { [silence] in silence })]
 /// ```

@@ -83,7 +83,7 @@ enum Example {
             PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"), to: .local())
         try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
         try await engine.startPreview()
-        for await event in events { if case .sourceEnded = event { break } }
+        try await events.waitForSourceEnd()
         await engine.shutDown()  // renders the queued frames and completes the file
         print(engine.trace)  // renderer 1: query, renderer 1: initialize …
         // end
@@ -100,7 +100,7 @@ enum Example {
         try await ben.joinChannel("room", userID: "ben", role: .audience)
         let events = anna.events
         try await anna.joinChannel("room", userID: "anna")
-        for await event in events { if case .sourceEnded = event { break } }
+        try await events.waitForSourceEnd()
 
         let frames = await ben.statistics.channel!.incoming
         print("\(frames.offered) sent, \(frames.delivered) delivered")
@@ -150,7 +150,7 @@ enum Example {
         try await engine.setVideoSource(Sunrise())
         try await engine.addVideoSink(LightMeter(), to: .local())
         try await engine.startPreview()
-        for await event in events { if case .sourceEnded = event { break } }
+        try await events.waitForSourceEnd()
         await engine.shutDown()  // renders the queued frames
         // end
         let statistics = await engine.statistics
@@ -319,7 +319,7 @@ enum Example {
         try recorder.start()
         try await engine.addRecorder(recorder)
         try await engine.startPreview()
-        for await event in events { if case .sourceEnded = event { break } }
+        try await events.waitForSourceEnd()
         await engine.shutDown()  // passes the queued frames to the recorder
         print(try await recorder.stop())
         // end
@@ -328,19 +328,19 @@ enum Example {
     static func motionRecorder(_ camera: String) async throws {
         // Programs
         var plan = BridgePlan(capture: camera)
-        plan.detectors = [StreamDetector("motion", pictures: { PictureDetector(.motion) })]
+        plan.detectors = [StreamDetector("motion", pictures: { PictureDetector.motion })]
         var recording = BridgePlan.Recording(path: "motion.mkv")
         recording.configuration.whenExists = .number  // then motion-00001.mkv …
         recording.events = RecordedEvents(before: .seconds(5), after: .seconds(10))
         plan.recordings = [recording]
 
         let bridge = try Bridge(plan)
-        bridge.onEvent { event in
-            if case .detected(let motion) = event, motion.ended == nil {
-                print("motion at \(motion.began)")
-            }
+        let events = bridge.events
+        async let report = bridge.run(stopOn: .interrupt)
+        for await case .detected(let motion) in events where motion.ended == nil {
+            print("motion at \(motion.began)")
         }
-        try await bridge.run(stopOn: .interrupt).get()
+        try await report.get()
         for file in bridge.recorders[0].report.files { print(file) }
         // end
     }
@@ -367,7 +367,7 @@ enum Example {
                     var sum = 0
                     for y in 0..<planes[0].rows {
                         let row = planes[0].row(y)
-                        for x in row.byteOffsets { sum += Int(row[x]) }
+                        for x in row.indices { sum += Int(row[x]) }
                     }
                     return sum
                 }
@@ -378,12 +378,9 @@ enum Example {
         let engine = MediaEngine()
         let events = engine.events
         try await engine.setVideoSource(PipelineVideoSource(camera))
-        try await engine.setLocalVideoRenderer(LightMeter())
+        try await engine.addVideoSink(LightMeter(), to: .local())
         try await engine.startPreview()
-        for await event in events {
-            if case .sourceEnded = event { break }
-            if case .sourceFailed(_, let error) = event { throw error }
-        }
+        try await events.waitForSourceEnd()
         await engine.shutDown()  // renders the queued frames
         // end
     }
@@ -405,9 +402,7 @@ enum Example {
 
         var plan = BridgePlan(capture: "\(microphone) ! audioconvert ! audio/x-raw,format=S16LE")
         plan.audioProcessors = [LevelMeter()]
-        var recording = BridgePlan.Recording(path: "talk.flac")
-        recording.configuration.audio = AudioEncoding()
-        plan.recordings = [recording]
+        plan.recordings = [BridgePlan.Recording(path: "talk.flac")]
         print(try await Bridge(plan).run(stopOn: .interrupt).get())
         // end
     }

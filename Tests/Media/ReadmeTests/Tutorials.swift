@@ -83,7 +83,7 @@ enum Tutorial {
 
         try await engine.setVideoSource(
             PipelineVideoSource("videotestsrc is-live=true pattern=black num-buffers=30 ! \(caps)"))
-        for await event in events { if case .sourceEnded = event { break } }
+        try await events.waitForSourceEnd()
 
         let report = try await recorder.stop()
         print(report)
