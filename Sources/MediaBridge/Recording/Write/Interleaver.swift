@@ -83,14 +83,12 @@ struct Interleaver {
         }
     }
 
-    /// The live, copied audio streams that have given nothing for as long as streams wait for each other, not even late
-    /// audio, although pictures came.
-    var silent: [RecordedStream] {
-        guard let maximumWait else { return [] }
-        return tracks.compactMap { stream, track in
-            let isSilent = stream.kind == .audio && track.isCopy && track.silence > maximumWait
-            return isSilent && peek(stream) == nil ? stream : nil
-        }
+    /// Returns whether a live, copied audio stream has given nothing for as long as streams wait for each other, not
+    /// even late audio, although pictures came.
+    func isSilent(_ stream: RecordedStream) -> Bool {
+        guard let maximumWait, stream.kind == .audio, let track = tracks[stream], track.isCopy
+        else { return false }
+        return track.silence > maximumWait && peek(stream) == nil
     }
 
     mutating func end(_ stream: RecordedStream, generation: Int) {
@@ -148,9 +146,8 @@ struct Interleaver {
         // Of units with the same time, the picture comes first.
         let first = heads().min { ($0.time, $0.stream) < ($1.time, $1.stream) }
         guard let unit = first else { return nil }
-        let silent = self.silent
         let lacking = tracks.filter {
-            peek($0.key) == nil && !$0.value.isOver && !silent.contains($0.key)
+            peek($0.key) == nil && !$0.value.isOver && !isSilent($0.key)
         }
         // Without pictures a file may begin with this unit, and needs one of each stream.
         let hasPictures = tracks[.video]?.isOver == false

@@ -122,7 +122,7 @@ final class RecordingCourse: @unchecked Sendable {
         while let released = interleaver.next(now: writer.clock.now) {
             remember(released)
             if released.unit.stream == streams[0] { reached = released.unit.time }
-            for stream in interleaver.silent { writer.file?.end(stream) }
+            for stream in streams where interleaver.isSilent(stream) { writer.file?.end(stream) }
             if interleaver.arePicturesLost { writer.file?.end(.video) }
             take(released)
             if let startMark, let reached, reached >= startMark { start() }
