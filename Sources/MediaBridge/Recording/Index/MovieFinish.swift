@@ -245,12 +245,17 @@ struct MovieFinish {
         return MovieBytes(box: "chpl") { content in
             content += [1, 0, 0, 0, 0, 0, 0, 0, UInt8(marks.count)]
             for mark in marks {
-                var name = Substring(mark.name)
-                while name.utf8.count > 255 { name = name.dropLast() }
                 content += UInt64(clamping: MediaTime(mark.time).nanoseconds / 100).bytes
-                content += [UInt8(name.utf8.count)] + name.utf8
+                content += counted(mark.name)
             }
         }
+    }
+
+    /// Returns a string behind its length, which is one byte: as many whole characters as fit into 255 bytes.
+    private static func counted(_ text: String) -> [UInt8] {
+        var text = Substring(text)
+        while text.utf8.count > 255 { text = text.dropLast() }
+        return [UInt8(text.utf8.count)] + Array(text.utf8)
     }
 
     /// Returns when a track is first presented, how long its samples last, and the sum, in the movie's units.
@@ -318,10 +323,10 @@ struct MovieFinish {
         let named = box.bytes[box.content].dropFirst(24)
         // In QuickTime a string begins with its length, in ISO/IEC 14496-12 it ends with zero.
         let isCounted = named.first.map { Int($0) == named.count - 1 } ?? false
-        let text = Array(name.utf8.prefix(255))
+        let text = isCounted ? counted(name) : Array(name.utf8) + [0]
         return MovieBytes(box: "hdlr") {
             $0 += Array(box.bytes[box.content.prefix(24)])
-            $0 += isCounted ? [UInt8(text.count)] + text : text + [0]
+            $0 += text
         }
     }
 

@@ -99,6 +99,30 @@ import Testing
         }
     }
 
+    /// In QuickTime the length of a name is one byte.
+    @Test(arguments: ["mp4", "mov"])
+    func onlyQuickTimeCutsALongTitle(ending: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let capture = try #require(Self.captures["both"])
+            let path = directory.file("out.\(ending)")
+            try await Self.record(capture, to: path, isFragmented: true)
+            let title = String(repeating: "é", count: 200)
+            try #require(try MovieFinish(path)).run(titles: [nil, title])
+            let file = try FileBytes(path)
+            var index: [UInt8] = []
+            try file.forEachBox { type, place, size in
+                if type == "moov" { index = file.read(size, at: place) ?? [] }
+            }
+            let movie = try #require(MovieBoxes(index, 0..<index.count).first { _ in true })
+            let handlers = movie.children("trak").compactMap { $0.child("mdia")?.child("hdlr") }
+            let handler = try #require(handlers.first { $0.letters(at: 8) == "soun" })
+            let name = Array(handler.bytes[handler.content.dropFirst(24)])
+            let whole = Array(title.utf8)
+            let expected = ending == "mov" ? [254] + Array(whole.prefix(254)) : whole + [0]
+            #expect(name == expected)
+        }
+    }
+
     /// Returns a recording with many fragments of random lengths.
     private static func longMovie(
         fragments: Int, seed: UInt64, in directory: TemporaryDirectory
