@@ -21,7 +21,7 @@ extension VideoFrame {
         frame.liveTiming = nil
         frame.runningTime = .zero
         do {
-            let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder) ! \(file)")
+            let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder()) ! \(file)")
             do {
                 try await sink.write(frame)
             } catch {
@@ -61,10 +61,8 @@ enum PictureFile {
         }
     }
 
-    var encoder: String { encoder(nil) }
-
     /// - Parameter quality: What a JPEG loses; `nil`: little.
-    func encoder(_ quality: VideoQuality?) -> String {
+    func encoder(_ quality: VideoQuality? = nil) -> String {
         switch self {
         case .png: return "pngenc"
         case .jpeg:

@@ -58,16 +58,20 @@ extension EncoderElement {
     ///   - choices: In the order of preference.
     ///   - purpose: Follows "no encoder" in the error.
     ///   - elements: Returns the factory names of the other elements.
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none works.
+    /// - Throws: ``PipelineError`` with ``PipelineError/Code/missingElement`` if none works; an error of GStreamer if
+    ///   it cannot start.
     static func first(
         of choices: [Self], _ purpose: String, needing elements: (Self) -> [String] = { _ in [] }
     ) throws(PipelineError) -> Self {
         var (missing, reasons) = (Set<String>(), [String]())
         for choice in choices {
-            let needed = [choice.factoryName] + elements(choice)
-            let lacking = needed.filter { ((try? ElementFactory.find($0)) ?? nil) == nil }
-            missing.formUnion(lacking)
-            guard lacking.isEmpty else { continue }
+            var isComplete = true
+            for name in [choice.factoryName] + elements(choice) {
+                guard try ElementFactory.find(name) == nil else { continue }
+                missing.insert(name)
+                isComplete = false
+            }
+            guard isComplete else { continue }
             guard let reason = choice.refusal() else { return choice }
             reasons.append("\(choice.factoryName): \(reason)")
         }
