@@ -18,6 +18,20 @@ struct RecordedStream: Hashable, Comparable, Sendable {
     /// `video`, `audio`, `audio2`, `audio3` …
     var name: String { kind.rawValue + (number == 0 ? "" : "\(number + 1)") }
 
+    /// The name of the pad of most demuxers and muxers: `video_0`, `audio_0`, `audio_1` …
+    var pad: String { "\(kind.rawValue)_\(number)" }
+
+    /// Returns which stream of a recording each stream of a file is, by its kind and its place among those of the same
+    /// kind; `nil` for text and data.
+    static func numbered(_ kinds: [MediaKind?]) -> [RecordedStream?] {
+        var counts: [MediaKind: Int] = [:]
+        return kinds.map { kind -> RecordedStream? in
+            guard let kind else { return nil }
+            defer { counts[kind, default: 0] += 1 }
+            return RecordedStream(kind, number: counts[kind, default: 0])
+        }
+    }
+
     /// Returns which of the captures' streams are taken, and as what: `audio`, `audio2` … as audio; as video `video`
     /// or, without it, the first stream that is no audio.
     static func taken(from names: [String]) -> [String: RecordedStream] {

@@ -131,7 +131,7 @@ public enum RecordingContainer: String, Sendable, CaseIterable {
         case .ts: "sink_\((stream == .video ? 65 : 66) + stream.number)"
         case .flac, .wav: "sink"
         case .ogg: "audio_%u"
-        case .mkv, .mp4, .mov, .webm: "\(stream.kind.rawValue)_\(stream.number)"
+        case .mkv, .mp4, .mov, .webm: stream.pad
         }
     }
 

@@ -21,17 +21,17 @@ struct ClipPlan: Sendable {
         self.file = file
         let isSame = file.container == container
         let hasDecodingTimes = file.container.isMovie || file.container == .ts
-        for (stream, pad) in zip(file.streams, file.pads) {
-            let kind = MediaKind(rawValue: stream.kind)
-            if let kind, !wanted.contains(kind) { continue }
-            let number = streams.count { $0.kind == kind }
-            let isWanted = number == 0 || kind == .audio && container.takesSeveralStreams
-            guard let kind, isWanted else {
+        let found = RecordedStream.numbered(file.streams.map { MediaKind(rawValue: $0.kind) })
+        for ((stream, pad), recorded) in zip(zip(file.streams, file.pads), found) {
+            if let recorded, !wanted.contains(recorded.kind) { continue }
+            guard let recorded,
+                recorded.number == 0 || recorded.kind == .audio && container.takesSeveralStreams
+            else {
                 leftOut.append("\(file.path): \(stream)")
                 continue
             }
             let form =
-                kind == .video
+                recorded.kind == .video
                 ? VideoCodec(rawValue: stream.codec).form(
                     copiedInto: container, hasDecodingTimes: hasDecodingTimes)
                 : AudioCodec(rawValue: stream.codec).form(
@@ -46,7 +46,6 @@ struct ClipPlan: Sendable {
             let own = container.between(pad.mediaType, isAAC: stream.codec == "aac")
             let elements = isSame && container != .ts ? nil : form
             let pieces = isSame ? nil : file.container.parsers[pad.mediaType]
-            let recorded = RecordedStream(kind, number: number)
             streams.append(recorded)
             delays[recorded] = pad.start - file.start
             sources.append(

@@ -130,12 +130,10 @@ private struct MovieIndex {
 
     /// The tracks of video and audio, with the names of the demuxer's pads.
     private var tracks: [(pad: String, box: Box)] {
-        var numbers: [String: Int] = [:]
-        return movie.children("trak").compactMap { track in
-            let handler = track.child("mdia")?.child("hdlr")
-            guard let kind = handler.flatMap({ self.kind(of: $0) }) else { return nil }
-            defer { numbers[kind, default: 0] += 1 }
-            return ("\(kind)_\(numbers[kind, default: 0])", track)
+        let all = movie.children("trak")
+        let streams = RecordedStream.numbered(all.map { kind(of: $0) })
+        return zip(streams, all).compactMap { stream, track -> (pad: String, box: Box)? in
+            stream.map { (pad: $0.pad, box: track) }
         }
     }
 
@@ -172,12 +170,11 @@ private struct MovieIndex {
     /// Returns the timescale in an `mvhd` or `mdhd` box, in units per second.
     private func scale(of header: Box) -> Int { max(1, Int(header.numberAfterTimes)) }
 
-    /// Returns the prefix of the demuxer's pad names for a track's handler; `nil` for an unknown
-    /// kind.
-    private func kind(of handler: Box) -> String? {
-        switch handler.letters(at: 8) {
-        case "vide": "video"
-        case "soun": "audio"
+    /// Returns the kind of a track, which its handler states; `nil` for text and data.
+    private func kind(of track: Box) -> MediaKind? {
+        switch track.child("mdia")?.child("hdlr")?.letters(at: 8) {
+        case "vide": .video
+        case "soun": .audio
         default: nil
         }
     }

@@ -75,11 +75,11 @@ extension RecordingContainer {
             "\(FragmentReading.source("in", fragments)) ! \(demuxer) name=d "
             + "\(finalMuxer) name=mux ! filesink name=out"
             + " multiqueue name=queue max-size-buffers=500 max-size-time=0 max-size-bytes=268435456"
-        var numbers: [String: Int] = [:]
+        let recorded = RecordedStream.numbered(streams.map(\.kind))
         for (index, stream) in streams.enumerated() {
             let isAAC = stream.caps.map { AudioCodec($0) } == .aac
             let parser = between(stream.mediaType, isAAC: isAAC).map { "\($0) ! " } ?? ""
-            let entry = try entry(for: stream, &numbers)
+            let entry = try entry(for: stream, recorded[index])
             // The queue takes more of a stream than stated while another one is empty: a stream waits
             // for the others for as long as the file's interleaving requires. Behind `identity`, the
             // muxer has all of its pads before the first data.
@@ -90,21 +90,19 @@ extension RecordingContainer {
     }
 
     private func entry(
-        for stream: StreamScan.Stream, _ numbers: inout [String: Int]
+        for stream: StreamScan.Stream, _ recorded: RecordedStream?
     ) throws(PipelineError) -> String {
         if self == .ts {
             // The PID, by which players identify the stream, from a pad name like video_0_0041.
             let number = stream.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
-            return "sink_\(number ?? 65 + numbers.count)"
+            return "sink_\(number ?? 65)"
         }
-        guard stream.isPicture || stream.mediaType.hasPrefix("audio/") else {
+        guard let recorded else {
             throw PipelineError(
                 .streamFailed,
                 message: "a track of \(stream.mediaType) cannot be kept, so nothing was changed")
         }
-        let kind = stream.isPicture ? "video" : "audio"
-        defer { numbers[kind, default: 0] += 1 }
-        return "\(kind)_\(numbers[kind, default: 0])"
+        return pad(for: recorded)
     }
 }
 
