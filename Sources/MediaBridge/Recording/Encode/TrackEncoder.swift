@@ -55,11 +55,11 @@ final class TrackEncoder: Sendable {
             end: { [weak self] in self?.ended($0, $1) })
     }
 
-    private var run: EncoderRun { state.withLock { $0.run! } }
+    private var run: EncoderRun? { state.withLock { $0.run } }
 
     /// Accepts buffers from here on. The pipeline starts asynchronously; if it cannot, the inbox gets
     /// the error.
-    func start() { run.start() }
+    func start() { run?.start() }
 
     /// Pushes a buffer.
     ///
@@ -70,11 +70,10 @@ final class TrackEncoder: Sendable {
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime, duration: MediaTime?, evicts: Bool
     ) -> FrameDisposition {
-        guard successor != nil else {
-            return run.push(buffer, caps: caps, time: time, duration: duration, evicts: evicts)
-        }
-        while true {
-            let run = self.run
+        while let run {
+            guard successor != nil else {
+                return run.push(buffer, caps: caps, time: time, duration: duration, evicts: evicts)
+            }
             let disposition = run.push(
                 buffer.retained(), caps: caps, time: time, duration: duration, evicts: evicts)
             guard case .dropped(.closed) = disposition, run.hasFailed else { return disposition }
@@ -82,15 +81,15 @@ final class TrackEncoder: Sendable {
             takeovers.sync {}
             guard self.run !== run else { return disposition }
         }
+        return .dropped(.closed)
     }
 
     /// Whether a buffer is accepted without blocking and without an eviction.
-    var hasRoom: Bool { run.branch.hasRoom }
+    var hasRoom: Bool { run?.branch.hasRoom ?? false }
 
     /// Suspends until a buffer is accepted without blocking, or until the encoder is closed.
     func untilRoom() async throws {
-        while true {
-            let run = self.run
+        while let run {
             try await run.branch.untilRoom()
             guard await isReplaced(run) else { return }
         }
@@ -118,8 +117,7 @@ final class TrackEncoder: Sendable {
     ///
     /// - Parameter stallTimeout: The longest time without a unit being delivered.
     func finish(stallTimeout: Duration) async throws(PipelineError) {
-        while true {
-            let run = self.run
+        while let run {
             do throws(PipelineError) {
                 return try await run.output.finish(stallTimeout: stallTimeout)
             } catch {
