@@ -5,19 +5,7 @@ extension Bridge {
     ///
     /// - Returns: Whether the bridge runs.
     func start() async -> Bool {
-        let recordsSoundOnly = plan.recordings.allSatisfy {
-            RecordingContainer.isOfSound(path: $0.path)
-        }
-        for stream in streams where !recordings.isEmpty && !stream.isTaken {
-            if recordsSoundOnly, stream.name == BridgedText.defaultBranch { continue }
-            run.warn(
-                PipelineError(
-                    .wrongEnds,
-                    message: "the stream \"\(stream.name)\" is not recorded: a recording holds one "
-                        + "video stream, and audio streams named audio, audio2 …",
-                    advice: "name the appsinks of those to record: appsink name=video, appsink "
-                        + "name=audio, appsink name=audio2"))
-        }
+        warnOfUnusedStreams()
         do throws(PipelineError) {
             // Captures are opened first: if an input is missing, no output file must be
             // overwritten.
@@ -52,6 +40,31 @@ extension Bridge {
         } catch {
             run.fail(error)
             return false
+        }
+    }
+
+    private func warnOfUnusedStreams() {
+        let recordsSoundOnly = plan.recordings.allSatisfy {
+            RecordingContainer.isOfSound(path: $0.path)
+        }
+        for stream in streams where !stream.isTaken {
+            if !recordings.isEmpty {
+                if recordsSoundOnly, stream.name == BridgedText.defaultBranch { continue }
+                run.warn(
+                    PipelineError(
+                        .wrongEnds,
+                        message:
+                            "the stream \"\(stream.name)\" is not recorded: a recording holds one "
+                            + "video stream, and audio streams named audio, audio2 …",
+                        advice: "name the appsinks of those to record: appsink name=video, appsink "
+                            + "name=audio, appsink name=audio2"))
+            } else if !outputs.isEmpty || !destinations.isEmpty, !stream.isObserved {
+                run.warn(
+                    PipelineError(
+                        .wrongEnds, message: "no output takes the stream \"\(stream.name)\"",
+                        advice: "remove its appsink from the capture, or add an output that begins "
+                            + "with appsrc name=\(stream.name)"))
+            }
         }
     }
 

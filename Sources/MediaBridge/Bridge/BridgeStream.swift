@@ -64,6 +64,9 @@ final class BridgeStream: MediaReceiver {
     /// Whether an output or a recording takes it.
     var isTaken: Bool { !receivers.isEmpty }
 
+    /// Whether a processor or a detector sees its frames.
+    var isObserved: Bool { !processors.isEmpty || analysis != nil }
+
     /// Begins to receive from the branch.
     func connect() { branch.push(to: decoding.withLock { $0 } ?? self) }
 

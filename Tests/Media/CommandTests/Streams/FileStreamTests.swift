@@ -164,4 +164,14 @@ import Testing
             #expect(ended.errors.contains("the stream \"other\" is not recorded"))
         }
     }
+
+    @Test func namesAStreamThatNoOutputTakes() async throws {
+        let ended = try await GstBridge.run([
+            "run", "--capture",
+            "videotestsrc num-buffers=5 ! tee name=t t. ! queue ! appsink name=video "
+                + "t. ! queue ! appsink name=other", "--output", "appsrc name=video ! fakesink",
+        ])
+        #expect(ended.status == 0, "\(ended.errors)")
+        #expect(ended.errors.contains("no output takes the stream \"other\""))
+    }
 }
