@@ -24,7 +24,7 @@ final class LoopbackMembership: ChannelMembership {
     }
 
     deinit {
-        member.turnAway()
+        member.reject()
         network.change(channel, named: name) { [slot] in $0.remove(slot, reason: .dropped) }
     }
 
@@ -57,7 +57,7 @@ final class LoopbackMembership: ChannelMembership {
     func leave() async {
         // First, so that the user receives nothing more once the others have been notified that it
         // left.
-        member.turnAway()
+        member.reject()
         network.change(channel, named: name) { [slot] in $0.remove(slot, reason: .quit) }
         await member.receiver.silence()
     }
@@ -145,7 +145,7 @@ final class LoopbackMember: Sendable {
     func countSent() { sentCount.add(1, ordering: .relaxed) }
 
     /// Discards the queued items, and releases the receiver after the running callback.
-    func turnAway() {
+    func reject() {
         receiver.release()
         for item in mailbox.abandonedItems() { item.count(.dropped(.closed)) }
     }

@@ -20,7 +20,7 @@ package final class Mailbox<Item: Sendable>: Sendable {
     }
     package enum Verdict: Sendable {
         case taken
-        case takenForOldest
+        case acceptedByEvictingOldest
         case full
         case closed
     }
@@ -63,7 +63,7 @@ package final class Mailbox<Item: Sendable>: Sendable {
             case .wait, .evictOldest:
                 if isFull {
                     evicted = items.popFirst()
-                    verdict = .takenForOldest
+                    verdict = .acceptedByEvictingOldest
                 }
                 items.append(item)
                 entered += 1

@@ -119,7 +119,7 @@ final class PublicationEncoder: Sendable {
             for: frame.size, frame.format.frameRate.map(\.value),
             hint: request.configuration.contentHint ?? context.contentHint(),
             request.configuration, request.limit)
-        guard !plan.leavesOutFrames || isDue(time, plan) else { return .dropped(.frameRate) }
+        guard !plan.dropsFrames || isDue(time, plan) else { return .dropped(.frameRate) }
         guard let encoder = encoder(for: plan, request.configuration) else {
             return .dropped(.failed)
         }

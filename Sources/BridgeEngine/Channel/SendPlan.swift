@@ -87,7 +87,7 @@ struct SendPlan: Hashable, Sendable {
     /// Frames per second.
     var frameRate: Double
     /// Whether frames are dropped to keep to the frame rate; otherwise it is the expected rate.
-    var leavesOutFrames = false
+    var dropsFrames = false
     /// Bits per second.
     var bitRate: Int
 
@@ -111,7 +111,7 @@ struct SendPlan: Hashable, Sendable {
         let requested = [configuration.frameRate, limit.frameRate].compactMap { $0 }
             .filter(\.isFinite).min()
         self.frameRate = min(max(min(stated ?? 30, requested ?? .infinity), 1), 120)
-        leavesOutFrames = requested.map { $0 < stated ?? .infinity } ?? false
+        dropsFrames = requested.map { $0 < stated ?? .infinity } ?? false
         // If the source does not state its frame rate, the requested rate is the expected one.
         if stated == nil, let requested { self.frameRate = min(max(requested, 1), 120) }
         self.size = Self.even(size.fitting(limit.size))
@@ -126,7 +126,7 @@ struct SendPlan: Hashable, Sendable {
         case .details, .text:
             let fit = Double(bitRate) / (Double(self.size.width * self.size.height) * Self.poor)
             let fewer = max(1, fit.rounded(.down))
-            if fewer < self.frameRate { (self.frameRate, leavesOutFrames) = (fewer, true) }
+            if fewer < self.frameRate { (self.frameRate, dropsFrames) = (fewer, true) }
         case .unspecified, .motion:
             // In steps, so that the picture does not change its size with every change of the limit.
             for step in [4, 3, 2, 1] where Self.bits(self.size, self.frameRate, Self.poor) > bitRate

@@ -80,7 +80,7 @@ final class SinkFeed<Media: CountedMedia>: Sendable {
         if renderAtOnce(item) { return .accepted }
         switch references == nil ? mailbox.post(item, whenFull: policy) : postUnit(item) {
         case .taken: return .accepted
-        case .takenForOldest:
+        case .acceptedByEvictingOldest:
             meter.drops.note(.evicted)
             return .accepted
         case .full:

@@ -76,7 +76,7 @@ extension MediaEngine {
             backend: backend, clock: clock, queueTimeout: configuration.queueTimeout,
             sent: outgoing, encoded: local.encoded,
             contentHint: { [weak local] in local?.contentHint ?? .unspecified },
-            onKeyFrameNeeded: feedback.askSource,
+            onKeyFrameNeeded: feedback.requestKeyFrameFromSource,
             onFailure: failureReport(of: .video(track)),
             onTakeover: { [hub] in hub.post(.warning($0)) })
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
@@ -165,10 +165,10 @@ private final class PublisherFeedback: PublicationFeedback {
 
     func keyFrameNeeded() {
         if state.withLock({ $0.publisher })?.requestKeyFrame() == true { return }
-        askSource()
+        requestKeyFrameFromSource()
     }
 
-    @Sendable func askSource() {
+    @Sendable func requestKeyFrameFromSource() {
         events.post(.keyFrameNeeded(track))
         relay.post(SourceEvent<VideoMedia>.keyFrameNeeded, of: .video(track))
     }

@@ -50,21 +50,21 @@ public struct EndpointReference<Endpoint>: Sendable {
 
 /// Whether the engine has given up on an object because one of its calls did not return.
 final class Retirement: Sendable {
-    private enum Stage { static let (none, givenUp, putAway) = (0, 1, 2) }
+    private enum Stage { static let (none, givenUp, disposed) = (0, 1, 2) }
     private let stage = Atomic<Int>(Stage.none)
 
     /// Whether the object was given up and may not be called.
     var isGivenUp: Bool { stage.load(ordering: .acquiring) != Stage.none }
     /// Whether the call returned after all, and the object was stopped and disposed of.
-    var isOver: Bool { stage.load(ordering: .acquiring) == Stage.putAway }
+    var isOver: Bool { stage.load(ordering: .acquiring) == Stage.disposed }
 
     fileprivate func begin() { stage.store(Stage.givenUp, ordering: .releasing) }
-    fileprivate func end() { stage.store(Stage.putAway, ordering: .releasing) }
+    fileprivate func end() { stage.store(Stage.disposed, ordering: .releasing) }
 
     /// Allows calls again if the overdue call has returned and the object was disposed of.
     func forgive() {
         _ = stage.compareExchange(
-            expected: Stage.putAway, desired: Stage.none, ordering: .acquiringAndReleasing)
+            expected: Stage.disposed, desired: Stage.none, ordering: .acquiringAndReleasing)
     }
 }
 
@@ -76,10 +76,10 @@ extension ObjectHost {
     nonisolated func retire() {
         retirement.begin()
         shut()
-        executor.queue.async { self.assumeIsolated { $0.putAway() } }
+        executor.queue.async { self.assumeIsolated { $0.stopAndDispose() } }
     }
 
-    private func putAway() {
+    private func stopAndDispose() {
         // Errors are ignored: no caller waits for the result.
         try? make(.stop)
         try? make(.dispose)

@@ -82,7 +82,7 @@ actor SinkHost<Media: HostedSink>: ObjectHost {
             try lifecycle.start(endpoint.shouldStart)
             failures = 0
             account?.begin()
-            // If the host was retired meanwhile, `putAway()` runs after this call and closes the
+            // If the host was retired meanwhile, `stopAndDispose()` runs after this call and closes the
             // feed again.
             feed.open()
         case .stop:

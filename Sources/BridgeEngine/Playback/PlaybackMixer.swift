@@ -73,13 +73,13 @@ final class PlaybackMixer: Sendable {
     }
 
     /// Whether the mix has a consumer.
-    var isHeard: Bool { listeners.load(ordering: .acquiring) > 0 }
+    var hasListeners: Bool { listeners.load(ordering: .acquiring) > 0 }
 
     /// Queues a user's audio frame, timestamped in the engine's running time.
     ///
     /// - Parameter delay: Keeps the sound in step with the user's pictures.
     func receive(_ frame: AudioFrame, from user: UserID, delay: PlayoutDelay) {
-        guard isHeard else { return }
+        guard hasListeners else { return }
         let (line, next, hasFailed) = line(of: user, delay)
         do {
             // The line may be closed meanwhile; its samples count as abandoned then.

@@ -111,7 +111,7 @@ final class RemoteAudioReceiver: Sendable {
     func receive(_ unit: EncodedAudioFrame, from user: UserID, delay: PlayoutDelay) {
         let line = line(of: user)
         line.meter.noteUnit()
-        let isHeard = !isMuted(user) && (mixer.isHeard || !line.stream.isIdle)
+        let isHeard = !isMuted(user) && (mixer.hasListeners || !line.stream.isIdle)
         // Audio without a listener is not lost, so it is not concealed.
         if !isHeard { line.decoder.end() }
         let (frames, failure) = isHeard ? line.decoder.decode(unit) : ([], nil)

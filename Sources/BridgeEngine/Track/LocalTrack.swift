@@ -35,7 +35,7 @@ final class LocalTrack: Sendable {
         /// Whether a source has ended and no frame has arrived since.
         var isOver = false
 
-        mutating func forgetUnits() {
+        mutating func resetUnits() {
             (carriesUnits, lastUnit, lastPicture, announcesPicture) = (false, nil, nil, false)
             (chain, hasRequestedKeyFrame) = (ReferenceChain(), false)
         }
@@ -101,7 +101,7 @@ final class LocalTrack: Sendable {
         state.withLock { state in
             state.isFirst = true
             state.hasReportedSlowness = false
-            state.forgetUnits()
+            state.resetUnits()
         }
         endUnits()
         setMayBlock(port != nil)
@@ -163,7 +163,7 @@ extension LocalTrack: SourceReceiver {
             stamp, from: port, after: last, interval: interval, slowing: reportSlowness
         ) {
             state.withLock {
-                $0.forgetUnits()
+                $0.resetUnits()
                 $0.hasReportedSlowness = false
             }
             endUnits()

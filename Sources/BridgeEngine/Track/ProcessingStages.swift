@@ -241,7 +241,7 @@ final class ProcessingStage: VideoFrameConsumer {
             clock.isOffline ? .wait(atMost: queueTimeout) : .evictOldest
         switch line.mailbox.post(frame, whenFull: full) {
         case .taken: return .accepted
-        case .takenForOldest:
+        case .acceptedByEvictingOldest:
             meter.drops.note(.evicted)
             return .accepted
         case .full: return meter.drops.refuse(.queueFull)

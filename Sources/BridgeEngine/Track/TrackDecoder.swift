@@ -69,7 +69,7 @@ final class TrackDecoder: Sendable {
         if isFirstLoss { output.track?.requestKeyFrame() }
         if let refusal { return drops.refuse(refusal) }
         switch units.post(unit, whenFull: .wait(atMost: clock.isOffline ? queueTimeout : .zero)) {
-        case .taken, .takenForOldest: return .accepted
+        case .taken, .acceptedByEvictingOldest: return .accepted
         case .full:
             if state.withLock({ $0.entered.lose() }) { output.track?.requestKeyFrame() }
             return drops.refuse(.queueFull)

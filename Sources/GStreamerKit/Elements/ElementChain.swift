@@ -32,13 +32,13 @@ package final class ElementChain: Sendable {
             var earlier: [HeldBuffer] = []
 
             /// Moves the last buffer to the earlier ones.
-            mutating func shelve() {
+            mutating func keepEarlierBuffer() {
                 if let before = buffer.take(), let caps { earlier.append(HeldBuffer(before, caps)) }
             }
 
             /// Returns all buffers, and keeps none.
             mutating func takeAll() -> [HeldBuffer] {
-                shelve()
+                keepEarlierBuffer()
                 defer { earlier = [] }
                 return earlier
             }
@@ -90,7 +90,7 @@ package final class ElementChain: Sendable {
                 guard let pad, let buffer else { return GST_FLOW_ERROR }
                 let result = Buffer(adopting: buffer)
                 ElementChain.outlet(of: pad)?.slot.withLock { slot in
-                    slot.shelve()
+                    slot.keepEarlierBuffer()
                     slot.buffer = result.retained()
                 }
                 return GST_FLOW_OK
@@ -102,7 +102,7 @@ package final class ElementChain: Sendable {
                     gst_event_parse_caps(event, &caps)
                     let held = caps.map { Caps(retaining: $0) }
                     ElementChain.outlet(of: pad)?.slot.withLock { slot in
-                        slot.shelve()
+                        slot.keepEarlierBuffer()
                         slot.caps = held
                     }
                 }

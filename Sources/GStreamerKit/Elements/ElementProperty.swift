@@ -171,15 +171,15 @@ extension Element {
                         : "a value of the type \(before.type)"))
         }
         let wanted = ElementProperty.text(of: found.value)
-        let complaints = try set(found)
+        let warnings = try set(found)
         let after = ElementProperty(found.spec, of: found.object, element: self, name: name)
         let isTaken = after.text == wanted || after.text != before.text
-        guard before.isReadable ? isTaken : complaints.isEmpty else {
+        guard before.isReadable ? isTaken : warnings.isEmpty else {
             throw PipelineError(
                 .badValue, element: path,
                 message: "the element did not take the value \"\(text)\" of \"\(name)\""
                     + (after.text.map { ", and keeps \"\($0)\"" } ?? ""),
-                debug: complaints.isEmpty ? nil : complaints.joined(separator: "; "),
+                debug: warnings.isEmpty ? nil : warnings.joined(separator: "; "),
                 advice: "set it in the pipeline's string")
         }
         return after
@@ -194,20 +194,20 @@ extension Element {
         guard Self.unguarded.contains(factoryName), let pad = pad("src"), !pad.hasEnded,
             pointer.pointee.current_state == GST_STATE_PLAYING
         else { return found.set() }
-        let complaints = Once<[String]>()
+        let warnings = Once<[String]>()
         let probe = pad.addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, _ in
-            complaints.resume(found.set())
+            warnings.resume(found.set())
             return GST_PAD_PROBE_REMOVE
         }
-        complaints.expire(after: .seconds(4).asDefaultDeadline)
-        guard let complaints = complaints.wait() else {
+        warnings.expire(after: .seconds(4).asDefaultDeadline)
+        guard let warnings = warnings.wait() else {
             probe.remove()
             throw PipelineError(
                 .deadlineExceeded, element: path,
                 message: "\(name) takes a change only while it delivers, and has not for 4 s",
                 advice: "look whether the pipeline still runs")
         }
-        return complaints
+        return warnings
     }
 
     /// Parses a value as gst-launch does. A pad is stated by its name, as in `active-pad=sink_1` of `input-selector`.

@@ -32,7 +32,7 @@ final class Bus: Sendable {
         self.latencyChanged = latencyChanged
     }
 
-    func judgeMissedLinks(_ judge: @escaping @Sendable (MissedLink) -> Bool) {
+    func filterMissedLinks(_ judge: @escaping @Sendable (MissedLink) -> Bool) {
         state.withLock { $0.judge = judge }
     }
 

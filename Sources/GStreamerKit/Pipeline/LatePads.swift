@@ -20,7 +20,7 @@ package final class LatePads: Sendable {
 
     /// Whether an element may still get pads, so that a branch that is not linked may yet be
     /// linked.
-    package var mayCome: Bool { state.withLock { !$0.incomplete.isEmpty } }
+    package var hasPendingElements: Bool { state.withLock { !$0.incomplete.isEmpty } }
 
     /// Starts a new run, in which every element gets its pads again.
     func reset() { state.withLock { $0.incomplete = $0.watched } }
@@ -79,7 +79,7 @@ extension Pipeline {
     /// - Parameter body: Called on a streaming thread. Returns true if it has handled the missed
     ///   link, which is then only a warning.
     package func onMissedLink(_ body: @escaping @Sendable (MissedLink) -> Bool) {
-        bus.judgeMissedLinks(body)
+        bus.filterMissedLinks(body)
     }
 }
 
@@ -156,7 +156,7 @@ final class LateLinks: Sendable {
 
 /// Decides which elements may be in a pipeline. It is asked about each element that is added later
 /// (`decodebin` adds some when it knows the stream's format), on the thread that adds it.
-package protocol ElementJudge: Sendable {
+package protocol ElementFilter: Sendable {
     /// Returns whether an element of this factory may be autoplugged; if not, the next candidate is
     /// used.
     func allows(factory: String, plugin: String) -> Bool
@@ -171,7 +171,7 @@ extension Pipeline {
     /// Asks `judge` about every element that is added from now on, at any depth, for as long as the
     /// pipeline lives. Factories that are not allowed are skipped by autoplugging. An element that
     /// is added all the same makes the pipeline fail, and its state is locked.
-    package func watchElements(_ judge: any ElementJudge) {
+    package func watchElements(_ judge: any ElementFilter) {
         let watch = ElementWatch(judge, bus)
         for element in elements { watch.watchChoice(of: element) }
         mb_on_deep_element_added(
@@ -185,10 +185,10 @@ extension Pipeline {
 
 /// Context of the signal handlers on a pipeline's bins and elements.
 private final class ElementWatch: Sendable {
-    private let judge: any ElementJudge
+    private let judge: any ElementFilter
     private let bus: Bus
 
-    init(_ judge: any ElementJudge, _ bus: Bus) {
+    init(_ judge: any ElementFilter, _ bus: Bus) {
         self.judge = judge
         self.bus = bus
     }

@@ -96,7 +96,7 @@ extension Element {
     }
 
     /// Whether EOS has been handled on every sink pad.
-    package var hasTakenEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
+    package var hasReachedEnd: Bool { pads(GST_PAD_SINK).allSatisfy(\.hasEnded) }
 
     /// Whether a stream has started on any sink pad, even if no buffer has arrived.
     package var hasBegun: Bool {

@@ -156,7 +156,7 @@ extension Pipeline {
     package var skippedBuffers: Int { bus.skippedBuffers }
 
     /// Clears the errors and the EOS state of the last run, before the next one.
-    package func forgetOutcome() {
+    package func clearOutcome() {
         bus.reset()
         latePads.reset()
     }

@@ -180,7 +180,7 @@ extension PipelineText {
     package var unknownReferences: [String] { unknownReferences { _ in true } }
 
     /// Those of ``unknownReferences`` that a chain begins with: `t. ! queue`.
-    package var unknownBeginnings: [String] {
+    package var undefinedChainStarts: [String] {
         unknownReferences { index in index == 0 || words[index - 1] != "!" }
     }
 

@@ -152,7 +152,7 @@ extension Bridge {
                 let hasEnded = run.ending == .eos && streams.allSatisfy { $0.branch.isEnded }
                 let part = BridgePart.capture(name(of: capture))
                 group.addTask { [run] in
-                    let problem = await capture.finish(hasEnded: hasEnded) { run.isStopAsked }
+                    let problem = await capture.finish(hasEnded: hasEnded) { run.isStopRequested }
                     do throws(PipelineError) {
                         try await capture.leave()
                         if let problem = problem ?? capture.missingFile { throw problem }
@@ -232,7 +232,7 @@ extension Bridge {
                 !captures.contains(where: { stream.belongs(to: $0) && $0.pipeline.failure != nil })
             else { continue }
             run.note(
-                loss: stream.branch.isEnded ? .endedEmpty(stream) : neverBegun(stream),
+                loss: stream.branch.isEnded ? .endedEmpty(stream) : missingStreamError(stream),
                 of: stream.name)
         }
     }
@@ -253,7 +253,7 @@ extension Bridge {
     /// The time in which a live stream begins.
     private static let beginning = MediaTime(nanoseconds: 2_000_000_000)
 
-    private func neverBegun(_ stream: BridgeStream) -> PipelineError {
+    private func missingStreamError(_ stream: BridgeStream) -> PipelineError {
         let element = stream.branch.sink.element
         let standstill = captures.first { stream.belongs(to: $0) }
             .map { Standstill(of: $0.pipeline, starving: [element]) }

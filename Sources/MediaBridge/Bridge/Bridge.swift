@@ -180,7 +180,7 @@ public final class Bridge: Sendable {
         noteMissingTails()
         streams.forEach { $0.close() }
         for stream in streams {
-            await stream.analysis?.end(isHurried: run.isStopAsked || stream.branch.isLive)
+            await stream.analysis?.end(isHurried: run.isStopRequested || stream.branch.isLive)
         }
         outputs.forEach { $0.output.close() }
         streams.forEach { $0.branch.discardIfLive() }

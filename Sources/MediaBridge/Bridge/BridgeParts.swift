@@ -19,7 +19,7 @@ extension BridgePlan {
     // MARK: Captures
 
     func captureParts(in run: BridgeRun) throws(PipelineError) -> [BridgeCapture] {
-        let referred = Set(outputs.flatMap { PipelineText($0.text).unknownBeginnings })
+        let referred = Set(outputs.flatMap { PipelineText($0.text).undefinedChainStarts })
         let required = Set(MediaKind.allCases.filter { requires($0) }.map(\.rawValue))
             .union(
                 outputs.flatMap { PipelineText($0.text).mentions(of: ["appsrc"]) }.compactMap(

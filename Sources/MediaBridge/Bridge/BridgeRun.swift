@@ -8,7 +8,7 @@ final class BridgeRun: Sendable {
         var outputs: Int?
         var endedOutputs: Set<String> = []
         var ending: BridgeReport.End?
-        var isStopAsked = false
+        var isStopRequested = false
         var failures: [PipelineError] = []
         /// The failures as they were posted, without the names of their parts.
         var posted: [PipelineError] = []
@@ -48,12 +48,12 @@ final class BridgeRun: Sendable {
 
     /// Ends the run because the program asked for it.
     func stop() {
-        state.withLock { $0.isStopAsked = true }
+        state.withLock { $0.isStopRequested = true }
         end(.interrupt)
     }
 
     /// Whether ``stop()`` was called, even if the run had ended already.
-    var isStopAsked: Bool { state.withLock { $0.isStopAsked } }
+    var isStopRequested: Bool { state.withLock { $0.isStopRequested } }
 
     /// The first failure of a part; `nil` if it has not failed.
     func failure(of part: BridgePart) -> PipelineError? { state.withLock { $0.causes[part] } }
@@ -78,7 +78,7 @@ final class BridgeRun: Sendable {
     func note(_ error: PipelineError, of part: BridgePart? = nil) {
         let named = part.map { plan.naming(error, of: $0) } ?? error
         let isOutput = if case .output = part { true } else { false }
-        let isNews = state.withLock { state in
+        let isFirstReport = state.withLock { state in
             if let part, state.causes[part] == nil { state.causes[part] = named }
             // A pipeline that is stuck fails every later change, too: one report is enough.
             let isKnown =
@@ -93,7 +93,7 @@ final class BridgeRun: Sendable {
             }
             return !isKnown
         }
-        if isNews { notify(.failed(named)) }
+        if isFirstReport { notify(.failed(named)) }
     }
 
     /// Notes that a stream never came: a failure, unless the capture may lack the stream.

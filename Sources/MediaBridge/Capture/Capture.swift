@@ -159,7 +159,7 @@ final class Capture: Sendable {
 
     /// Resets the state for a new run. Must be called before the pipeline leaves READY.
     func prepare() {
-        pipeline.forgetOutcome()
+        pipeline.clearOutcome()
         ending.reset()
         course.withLock { $0 = Course() }
         branches.forEach { $0.reset() }
@@ -172,7 +172,7 @@ final class Capture: Sendable {
     /// Resets the state for another run, whose times and counts continue those of the last. The
     /// pipeline must be at NULL.
     func prepareToResume() {
-        pipeline.forgetOutcome()
+        pipeline.clearOutcome()
         ending.reset()
         course.withLock { $0 = Course() }
         // The times of a connection begin again.
@@ -212,7 +212,7 @@ final class Capture: Sendable {
     /// Ends the branches that are not linked, once no more pads can appear: otherwise their readers
     /// would wait forever.
     private func endUnfed() {
-        guard !pipeline.latePads.mayCome else { return }
+        guard !pipeline.latePads.hasPendingElements else { return }
         for branch in branches where !branch.sink.isFed {
             branch.end(
                 // If the capture has failed, its error is the reason.
@@ -338,7 +338,7 @@ extension Capture {
             pipeline.haveSourcesEnded ? nil : Self.stallTimeout
         }
         guard !done, pipeline.failure == nil, !isUntouched(sinks) else { return nil }
-        let late = sinks.first { !$0.hasTakenEnd } ?? sinks[0]
+        let late = sinks.first { !$0.hasReachedEnd } ?? sinks[0]
         return PipelineError(
             .deadlineExceeded, element: late.path,
             message: "\"\(late.name)\" in the capture did not finish: the end of the stream did "
@@ -363,7 +363,7 @@ extension Capture {
                 // message.
                 pipeline.hasEnded
                     || (unfed || pipeline.failure != nil)
-                        && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
+                        && sinks.allSatisfy { $0.hasReachedEnd || $0.refusesData }
             },
             movement: { [self] in
                 sinks.reduce(arrivedSamples) { $0 + ($1.sinkStatistics?.rendered ?? 0) }

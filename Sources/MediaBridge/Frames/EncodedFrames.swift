@@ -123,7 +123,7 @@ extension EncodedVideoFrame {
         _ bytes: UnsafeRawBufferPointer, isSlice: (UInt8) -> Bool
     ) -> Content {
         let units = NetworkUnits(bytes, of: codec, codecData: codecData)
-        guard units.beginsProperly else { return .garbage }
+        guard units.beginsWithUnit else { return .garbage }
         for header in units {
             // `forbidden_zero_bit`, which is zero in every NAL unit.
             guard bytes[header] & 0x80 == 0 else { return .garbage }

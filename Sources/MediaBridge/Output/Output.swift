@@ -74,7 +74,7 @@ final class Output: Sendable {
 
     /// Resets the state for a new run. Must be called right before the change to PLAYING.
     func prepare() {
-        pipeline.forgetOutcome()
+        pipeline.clearOutcome()
         outcome.reset()
         timeline.reset()
         finalLate.store(-1, ordering: .relaxed)
@@ -194,7 +194,7 @@ final class Output: Sendable {
             until: { [pipeline] in
                 pipeline.hasEnded || isDone(branches)
                     || pipeline.failure != nil
-                        && sinks.allSatisfy { $0.hasTakenEnd || $0.refusesData }
+                        && sinks.allSatisfy { $0.hasReachedEnd || $0.refusesData }
             },
             // A slow encoder takes frames for a while before it outputs any.
             movement: { [pipeline] in

@@ -229,7 +229,7 @@ extension PipelineSink {
         case .othersRun: endBranch()
         case .othersMayBegin where awaitsOthers && branch.hasTaken:
             endBranch()
-            if await !othersBegin() { try await endOutput() }
+            if await !awaitOtherWriters() { try await endOutput() }
         case .othersMayBegin, .isLast: try await endOutput()
         }
         return statistics
@@ -256,7 +256,7 @@ extension PipelineSink {
     /// Waits until the other writers have begun, or have been released.
     ///
     /// - Returns: Whether another writer began, which then ends the output.
-    private func othersBegin() async -> Bool {
+    private func awaitOtherWriters() async -> Bool {
         let (writers, pipeline, name) = (output.writers, pipeline, branch.name)
         _ = await ProgressWait(signal: writers.changes).wait(
             until: { !writers.isAnyAwaited || pipeline.failure != nil || pipeline.hasEnded },

@@ -147,7 +147,7 @@ final class PipelineDecoder: VideoDecoder {
             // If a callback still holds the picture being delivered, the pipeline stays up until it
             // returns.
             _ = try? capture.pipeline.setStateAndWait(.null, deadline: Self.stateDeadline)
-            ledger.loseRest()
+            ledger.countPendingAsLost()
         }
     }
 
@@ -182,7 +182,7 @@ final class PipelineDecoder: VideoDecoder {
         guard state.withLock({ $0.phase }) != .stopped else { return }
         do throws(PipelineError) {
             try capture.pipeline.setStateAndWait(.ready, deadline: Self.stateDeadline)
-            ledger.loseRest()
+            ledger.countPendingAsLost()
             try start()
         } catch { giveUp(error) }
     }
@@ -357,7 +357,7 @@ final class PendingAccessUnits: Sendable {
     }
 
     /// Counts all pending units as lost.
-    func loseRest() {
+    func countPendingAsLost() {
         state.withLock { state in
             state.lost += state.pending.count
             state.pending = []

@@ -54,7 +54,7 @@ final class CaptureRuns: Sendable {
     func open(_ branch: CaptureBranch) throws(PipelineError) {
         try onQueue { () throws(PipelineError) in
             if state.withLock({ $0.running.isEmpty }) {
-                pipeline.forgetOutcome()
+                pipeline.clearOutcome()
                 try pipeline.setStateAndWait(.ready)
             }
             state.withLock { _ = $0.open.insert(branch.name) }
@@ -86,7 +86,7 @@ final class CaptureRuns: Sendable {
             release(besides: others)
             // Errors of a run that has no reader any more are ignored.
             _ = capture.finishAndWait(hasEnded: branch.isEnded)
-            pipeline.forgetOutcome()
+            pipeline.clearOutcome()
             try pipeline.setStateAndWait(rest)
             // Only open devices report their formats.
             if rest != .ready { try pipeline.setStateAndWait(.ready) }

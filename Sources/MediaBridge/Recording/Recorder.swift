@@ -342,7 +342,7 @@ public final class Recorder: Sendable {
         await completeFiles(since: delivered)
         watch.end()
         inbox.close()
-        if before == .recording { noteNothing() }
+        if before == .recording { reportEmptyRecording() }
         if configuration.frameLog != nil {
             let report = self.report
             _ = await writer.queue.outcome(within: .seconds(1), on: .system) { [writer] in
@@ -374,7 +374,7 @@ public final class Recorder: Sendable {
     private static let waitLimit = Duration.seconds(5)
 
     /// Reports an error if the recording ended without a file, or without the video that came.
-    private func noteNothing() {
+    private func reportEmptyRecording() {
         let (hasFailed, hasNoFile) = progressState.update { ($0.failure != nil, $0.hasNoFile) }
         let report = self.report
         guard !hasFailed, configuration.events == nil, hasNoFile || report.lacksVideo else {

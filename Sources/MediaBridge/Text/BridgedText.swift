@@ -78,7 +78,7 @@ struct BridgedText {
         elements: Set<String> = []
     ) throws(PipelineError) -> BridgedText {
         let only = streams.count == 1 ? streams[0] : nil
-        let referred = Set(PipelineText(text).unknownBeginnings).intersection(elements).sorted()
+        let referred = Set(PipelineText(text).undefinedChainStarts).intersection(elements).sorted()
         var bridged = try BridgedText(text, only ?? defaultBranch, factory: "appsrc") { text in
             let words = PipelineText(text)
             if let only, referred.count == 1 {

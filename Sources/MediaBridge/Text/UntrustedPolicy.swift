@@ -19,7 +19,7 @@ internal import Glibc
 ///
 /// Relative paths are resolved against the working directory of the process, so they are inside
 /// only if that directory is. Thread: any.
-public struct UntrustedPolicy: Sendable, ElementJudge {
+public struct UntrustedPolicy: Sendable, ElementFilter {
     /// The allowed directory, with all symbolic links in its path resolved.
     public let directory: String
 
@@ -44,7 +44,7 @@ public struct UntrustedPolicy: Sendable, ElementJudge {
             advice: "a path in that directory", at: element?.path)
     }
 
-    // MARK: ElementJudge
+    // MARK: ElementFilter
 
     /// Checks an element: its factory, its text properties and the elements that its properties
     /// hold. Sets the file names that it would otherwise choose itself outside of the directory.

@@ -129,7 +129,7 @@ extension JanusMember {
     }
 
     private func reportInterruption(_ attempt: Int, _ cause: EngineError) {
-        isInterruptionTold = true
+        isInterruptionReported = true
         notify(.connection(.reconnecting(attempt: attempt, cause)))
     }
 

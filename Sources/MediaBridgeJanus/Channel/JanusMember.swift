@@ -67,7 +67,7 @@ actor JanusMember {
     /// Users whose connections were lost, in that order, and when each is given up.
     var lost: [(user: UserID, until: ContinuousClock.Instant)] = []
     /// Whether the interruption was reported to the receiver.
-    var isInterruptionTold = false
+    var isInterruptionReported = false
 
     init(
         _ request: ChannelRequest, at address: ServerAddress,
@@ -237,8 +237,8 @@ actor JanusMember {
             credentials.setPrivateID(data.privateId)
             directory.reset()
             directory.add((data.attendees ?? []) + (data.publishers ?? []))
-            if isInterruptionTold {
-                isInterruptionTold = false
+            if isInterruptionReported {
+                isInterruptionReported = false
                 notify(.connection(.connected))
             }
         case "destroyed":

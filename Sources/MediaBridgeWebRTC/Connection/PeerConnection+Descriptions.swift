@@ -16,7 +16,7 @@ extension PeerConnection {
                 take(channel)
             }
             setDirections(streams, in: link)
-            return SessionDescription.asPeersExpect(try await link.makeLocal(.offer))
+            return SessionDescription.interoperable(try await link.makeLocal(.offer))
         }
     }
 

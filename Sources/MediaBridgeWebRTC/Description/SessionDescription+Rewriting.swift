@@ -192,7 +192,7 @@ extension SessionDescription {
         var result = sections[0]
         for (place, section) in media.enumerated() {
             if let number = lines.firstIndex(of: place), number + 1 < sections.count {
-                result += Self.asPeersExpect(sections[number + 1])
+                result += Self.interoperable(sections[number + 1])
             } else {
                 result += section.refusal + transport
             }
@@ -211,14 +211,14 @@ extension SessionDescription {
     /// Returns a description of webrtcbin in the form that peers expect. It contains the H.264
     /// profile, because some peers otherwise assume a profile that is never sent. It contains a
     /// port for bundled m-lines, because some peers otherwise take them for refused.
-    static func asPeersExpect(_ text: String) -> String {
+    static func interoperable(_ text: String) -> String {
         let sections = text.split(separator: "\r\nm=", omittingEmptySubsequences: false)
         return sections.enumerated().map { number, section in
-            asPeersExpect(section: number == 0 ? String(section) : "m=\(section)")
+            interoperable(section: number == 0 ? String(section) : "m=\(section)")
         }.joined()
     }
 
-    private static func asPeersExpect(section text: String) -> String {
+    private static func interoperable(section text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         let types = lines.filter {
             $0.hasPrefix("a=rtpmap:") && $0.uppercased().contains(" H264/")

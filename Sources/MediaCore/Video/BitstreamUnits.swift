@@ -19,7 +19,7 @@ package struct NetworkUnits: Sequence {
     }
 
     /// Whether the bytes begin as a unit does: with a start code, or with the length of a NAL unit.
-    package var beginsProperly: Bool {
+    package var beginsWithUnit: Bool {
         guard lengthSize == nil else { return contains { _ in true } }
         guard let first = bytes.firstIndex(where: { $0 != 0 }) else { return false }
         return first >= 2 && bytes[first] == 1 && first + 1 < bytes.count

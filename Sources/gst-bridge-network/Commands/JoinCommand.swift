@@ -140,7 +140,7 @@ struct JoinCommand: AsyncParsableCommand {
         let reason = await participation.end.serve(connection) {
             try await join(engine, source)
             Terminal.log("joined channel \(channel) as \(user)")
-            if chat { console = participation.obeyConsole() }
+            if chat { console = participation.handleConsoleCommands() }
         } line: {
             await participation.line()
         }
@@ -251,7 +251,7 @@ private final class Participation: Sendable {
 
 extension Participation {
     /// Takes the lines of standard input as messages and commands until the task is cancelled.
-    func obeyConsole() -> Task<Void, Never> {
+    func handleConsoleCommands() -> Task<Void, Never> {
         let (lines, line) = AsyncStream<String>.makeStream(bufferingPolicy: .bufferingOldest(256))
         // A background process cannot read the terminal: a process that tries is stopped, unless it
         // ignores the signal. Reading cannot be cancelled; the thread lives as long as the process.

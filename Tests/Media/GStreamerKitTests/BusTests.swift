@@ -38,7 +38,7 @@ import Testing
         try await pipeline.playToTheEnd()
         #expect(pipeline.hasEnded)
         #expect(pipeline.failure == nil)
-        pipeline.forgetOutcome()
+        pipeline.clearOutcome()
         #expect(!pipeline.hasEnded)
         try await pipeline.playToTheEnd()
         #expect(pipeline.hasEnded)

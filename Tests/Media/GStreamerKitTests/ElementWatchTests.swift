@@ -5,7 +5,7 @@ import Testing
 /// Elements that appear while a pipeline runs.
 @Suite(.hangGuard) struct ElementWatchTests {
     /// Refuses elements of some factories, and excludes others from autoplugging.
-    private struct Judge: ElementJudge {
+    private struct Judge: ElementFilter {
         var forbidden: Set<String> = []
         var unchosen: Set<String> = []
 

@@ -38,7 +38,7 @@ import Testing
         let rig = Rig(depth: 2)
         #expect(rig.mailbox.post(1) == .taken)
         #expect(rig.mailbox.post(2) == .taken)
-        #expect(rig.mailbox.post(3) == .takenForOldest)
+        #expect(rig.mailbox.post(3) == .acceptedByEvictingOldest)
         #expect(rig.mailbox.waitingItems == 2)
         #expect(await rig.flow() == [2, 3])
     }
@@ -49,7 +49,7 @@ import Testing
             rig.mailbox.post(item)
             rig.mailbox.post(item * 100, whenFull: .keep)
         }
-        #expect(rig.mailbox.post(4) == .takenForOldest)
+        #expect(rig.mailbox.post(4) == .acceptedByEvictingOldest)
         #expect(rig.mailbox.waitingItems == 5)
         #expect(await rig.flow() == [100, 200, 3, 300, 4])
     }

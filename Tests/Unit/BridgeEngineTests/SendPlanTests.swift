@@ -23,15 +23,15 @@ import Testing
         // The source does not report its frame rate.
         #expect(self.plan(hd, nil).frameRate == 30 && self.plan(hd, 0).frameRate == 30)
         // No frame is dropped, even if a source is faster than it reports.
-        #expect(!plan.leavesOutFrames && !self.plan(hd, nil).leavesOutFrames)
+        #expect(!plan.dropsFrames && !self.plan(hd, nil).dropsFrames)
         #expect(
             self.plan(hd, 30) {
                 $0.frameRate = 30; _ = $1
-            }.leavesOutFrames == false)
+            }.dropsFrames == false)
         #expect(
             self.plan(hd, nil) {
                 $0.frameRate = 60; _ = $1
-            }.leavesOutFrames)
+            }.dropsFrames)
     }
 
     @Test func lowestRequestedLimitApplies() {
@@ -40,7 +40,7 @@ import Testing
             (configuration.bitRate, limit.bitRate) = (900_000, 1_200_000)
             limit.size = VideoSize(width: 640, height: 640)
         }
-        #expect(plan.frameRate == 15 && plan.leavesOutFrames && plan.bitRate == 900_000)
+        #expect(plan.frameRate == 15 && plan.dropsFrames && plan.bitRate == 900_000)
         #expect(plan.size == VideoSize(width: 640, height: 360))
     }
 

@@ -68,7 +68,7 @@ final class RecordedPictures: Sendable {
         var backlog = Backlog()
         var repeated = 0
         /// Number of frames being pushed. They may wait for room; no repetition may overtake them.
-        var underWay = 0
+        var inFlight = 0
     }
     private let state = Mutex(State())
     private let size: VideoSize?
@@ -117,7 +117,7 @@ final class RecordedPictures: Sendable {
         var kept = frame
         kept.runningTime = placed
         _ = state.withLock { state -> VideoFrame? in
-            state.underWay += 1
+            state.inFlight += 1
             // The track refuses a frame that goes back, so it is not the one to repeat.
             guard kept.liveTiming != nil, placed >= state.last?.runningTime ?? placed else {
                 return nil
@@ -127,17 +127,17 @@ final class RecordedPictures: Sendable {
         }
     }
 
-    private func finish() { state.withLock { $0.underWay -= 1 } }
+    private func finish() { state.withLock { $0.inFlight -= 1 } }
 
     /// Called when the audio has reached `time`: repeats the last live picture if it is too far
     /// behind.
     func reach(_ time: MediaTime) {
         let now = clock.now
         let frame = state.withLock { state -> VideoFrame? in
-            let isOnItsWay = state.backlog.isExpected(at: time, now: now)
+            let isInFlight = state.backlog.isExpected(at: time, now: now)
             // A frame being pushed is not missing, and must not be overtaken.
-            guard !isOnItsWay, var frame = state.last, let last = frame.runningTime,
-                state.jump.isOver(at: time, lead: time - last), state.underWay == 0,
+            guard !isInFlight, var frame = state.last, let last = frame.runningTime,
+                state.jump.isOver(at: time, lead: time - last), state.inFlight == 0,
                 time - last > maximumLead
             else { return nil }
             // If the audio has jumped forward, the video follows it.
@@ -145,7 +145,7 @@ final class RecordedPictures: Sendable {
             frame.duration = nil
             state.last = frame
             state.repeated += 1
-            state.underWay += 1
+            state.inFlight += 1
             return frame
         }
         guard let frame, let place = frame.runningTime else { return }
@@ -179,7 +179,7 @@ final class RecordedSound: Sendable {
         var jump = OtherJump()
         var backlog = Backlog()
         /// Number of frames being pushed. They may wait for room; no silence may overtake them.
-        var underWay = 0
+        var inFlight = 0
         /// Whether silence is being pushed, and the frames that arrived meanwhile; they follow in
         /// order.
         var isFilling = false
@@ -228,11 +228,11 @@ final class RecordedSound: Sendable {
                 state.following += frames
                 return nil
             }
-            state.underWay += 1
+            state.inFlight += 1
             return frames
         }
         guard let frames else { return .accepted }
-        defer { state.withLock { $0.underWay -= 1 } }
+        defer { state.withLock { $0.inFlight -= 1 } }
         return push(frames, isLive: frame.liveTiming != nil)
     }
 
@@ -247,7 +247,7 @@ final class RecordedSound: Sendable {
             guard !state.backlog.isExpected(at: time, now: now),
                 let end = state.continuity.expectedTime,
                 state.jump.isOver(at: time, lead: time - end - maximumLead), state.isLive,
-                state.underWay == 0, !state.isFilling, time - end > maximumLead + Self.step
+                state.inFlight == 0, !state.isFilling, time - end > maximumLead + Self.step
             else { return [] }
             let frames =
                 time - end > longestGap + maximumLead

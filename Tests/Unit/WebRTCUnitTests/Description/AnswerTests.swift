@@ -36,7 +36,7 @@ struct AnswerTests {
             "a=fmtp:102 profile-level-id=640028;packetization-mode=1"
         ),
     ]) func h264IsDescribedInFull(lines: String, expected: String) {
-        let text = SessionDescription.asPeersExpect(
+        let text = SessionDescription.interoperable(
             "v=0\r\nm=video 9 UDP/TLS/RTP/SAVPF 102\r\n" + lines)
         #expect(text.contains(expected), "\(text)")
         #expect(text.contains("level-asymmetry-allowed=1"))
@@ -44,7 +44,7 @@ struct AnswerTests {
     }
 
     @Test func bundledMediaLineIsNotRefused() throws {
-        let text = SessionDescription.asPeersExpect(
+        let text = SessionDescription.interoperable(
             "v=0\r\nm=video 0 UDP/TLS/RTP/SAVPF 96\r\na=bundle-only\r\na=mid:0\r\n"
                 + "m=audio 0 UDP/TLS/RTP/SAVPF 111\r\na=mid:1\r\n")
         let read = try SessionDescription(text)
