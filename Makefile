@@ -82,7 +82,7 @@ test: packages-test
 
 # A bridge, a string with an error, files and their clips, a kill and its repair, an end, the engine, its audio, a class
 # as an element, and WebRTC.
-SMOKE := everyOutputOfAStreamGetsEveryFrame|aBadStringIsAnError|everyFrameAndItsTimeAreInTheFile|aClipIsExactToTheFrame|killedRecordingIsReportedAsInterruptedAndRepairable|everyFrameIsAccountedForAfterAStop|everyFrameIsRenderedOrHasACause|everySampleOfAUserIsHeardByTheOthers|aSourceAndASinkWorkInGStLaunch|unitsArriveUnchanged
+SMOKE := everyOutputOfAStreamGetsEveryFrame|invalidStringIsAnError|fileHasEveryFrameWithItsTime|aClipIsExactToTheFrame|killedRecordingIsReportedAsInterruptedAndRepairable|everyFrameIsAccountedForAfterAStop|everyFrameIsRenderedOrHasACause|otherUsersHearEverySample|sourceAndSinkWorkInGstLaunch|unitsArriveUnchanged
 smoke: packages-test
 	$(SWIFT) build --build-tests
 	.ci/test all -- --filter "$(SMOKE)"
@@ -148,7 +148,7 @@ fuzz: packages-test
 	.ci/fuzz $(SHARE)
 	@$(MAKE) properties CASES=1000000 PROPERTIES="--seconds $(SHARE)"
 	@$(MAKE) copied RANDOM_MEDIA=randomMediaIsCopiedCompletely
-	@$(MAKE) copied COPIES=60 RANDOM_MEDIA=everyClipHasItsPicturesOnce
+	@$(MAKE) copied COPIES=60 RANDOM_MEDIA=everyClipHasEachFrameOnce
 
 # FROM=7 CASES=1 repeats case 7. PROPERTIES="--seconds 600", "--only rate@,size@", "--keep DIR"
 CASES := 2000
@@ -162,7 +162,7 @@ properties: packages-test
 
 # COPIES random cases of each kind: encoded media that is copied, audio, pixel formats, streams of files, clips.
 COPIES := 300
-RANDOM_MEDIA := randomMediaIsCopiedCompletely|randomAudioIsStoredInPlaceOrRefused|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasItsPicturesOnce|recordsRandomChangesOfParameterSetsIntoOneFile|everyFrameRateIsKept|everySourceThatReturnsIsRecordedIntoOneFile
+RANDOM_MEDIA := randomMediaIsCopiedCompletely|randomAudioIsStoredInPlaceOrRefused|everyPixelFormatIsKeptOrReported|recordsOrNamesEveryStreamOfAFile|everyClipHasEachFrameOnce|recordsRandomChangesOfParameterSetsIntoOneFile|everyFrameRateIsKept|restartedSourceIsRecordedIntoOneFile
 copied: packages-test
 	$(SWIFT) build --build-tests
 	COPIED=$(COPIES) SEED=$(SEED) .ci/test all -- --filter '$(RANDOM_MEDIA)'

@@ -40,7 +40,7 @@ struct InspectCommand: AsyncParsableCommand {
 
     private func lines(_ track: Recordings.File.Inspection.Track) -> [String] {
         let (begins, length) = (MediaTime(track.begins).seconds, MediaTime(track.duration).seconds)
-        var line = "\(track.stream): \(track.units) encoded frames"
+        var line = "\(track.stream): \(track.frames) encoded frames"
         if length > 0 {
             line +=
                 ", \(Text.decimal(Double(track.bytes) / 125 / length, 0)) kbit/s, "
@@ -83,7 +83,7 @@ struct InspectCommand: AsyncParsableCommand {
             recording = RecordingJSON(inspection.file)
             tracks = inspection.tracks.map { track in
                 Track(
-                    kind: track.stream.kind, codec: track.stream.codec, frames: track.units,
+                    kind: track.stream.kind, codec: track.stream.codec, frames: track.frames,
                     bytes: track.bytes, keyFrames: track.keyFrames,
                     begins: seconds(track.begins), seconds: seconds(track.duration),
                     longestKeyFrameDistance: track.longestKeyFrameDistance.map(seconds),

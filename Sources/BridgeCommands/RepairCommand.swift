@@ -40,7 +40,8 @@ struct RepairCommand: AsyncParsableCommand {
             for track in result.tracks {
                 let seconds = Text.decimal(track.seconds, 2)
                 Terminal.write(
-                    "\(track.mediaType): \(track.units) encoded frames in \(seconds) s\n".printable)
+                    "\(track.mediaType): \(track.frames) encoded frames in \(seconds) s\n".printable
+                )
             }
             for part in result.damage {
                 Terminal.write("damage, whose frames may be lost: \(part)\n".printable)
@@ -72,7 +73,7 @@ struct RepairCommand: AsyncParsableCommand {
             seconds = report.seconds.inThousandths
             damage = report.damage.isEmpty ? nil : report.damage
             tracks = report.tracks.map {
-                Track(type: $0.mediaType, units: $0.units, seconds: $0.seconds.inThousandths)
+                Track(type: $0.mediaType, units: $0.frames, seconds: $0.seconds.inThousandths)
             }
         }
     }

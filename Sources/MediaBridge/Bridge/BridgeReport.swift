@@ -155,7 +155,9 @@ extension RecorderReport.Track: CustomStringConvertible {
     /// `h264 (x264enc): 90 written, dropped: none, 3 repeated`
     public var description: String {
         var parts = ["\(codec) (\(encoder)): \(written) written", "dropped: \(dropped)"]
-        if droppedUnits.total > 0 { parts.append("encoded frames dropped: \(droppedUnits)") }
+        if droppedEncodedFrames.total > 0 {
+            parts.append("encoded frames dropped: \(droppedEncodedFrames)")
+        }
         let word = corrections == nil ? "repeated" : "filled"
         if repeated > 0 { parts.append("\(repeated) \(word)") }
         return parts.joined(separator: ", ")

@@ -6,14 +6,14 @@ extension PipelineVideoSource {
     ///
     /// ```swift
     /// let camera = try PipelineVideoSource("v4l2src ! image/jpeg")
-    /// for try await unit in camera.units() { try await recorder.write(unit) }
+    /// for try await unit in camera.encodedFrames() { try await recorder.write(unit) }
     /// ```
     ///
     /// Reading starts and stops the pipeline as ``frames()`` does, and only one loop reads at a
     /// time, of either. Up to 16,384 units of a live capture wait for the reader, before the oldest
     /// are dropped; ``PipelineSource/statistics`` counts them. The loop throws ``PipelineError`` if the stream is
     /// not encoded video.
-    public func units() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
+    public func encodedFrames() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
         ItemSequence(source: self) { item, run throws(PipelineError) in
             try item.units("video") { sample in
                 sample.caps.isEncodedPictures
@@ -25,8 +25,8 @@ extension PipelineVideoSource {
 
 extension PipelineAudioSource {
     /// Returns the units of a stream that comes encoded, as a sequence, as
-    /// ``PipelineVideoSource/units()`` does.
-    public func units() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
+    /// ``PipelineVideoSource/encodedFrames()`` does.
+    public func encodedFrames() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
         ItemSequence(source: self) { item, _ throws(PipelineError) in
             try item.units("audio") { sample in
                 sample.caps.isSound && !sample.isRawAudio ? EncodedAudioFrame(sample) : nil

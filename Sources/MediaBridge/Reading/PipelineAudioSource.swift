@@ -40,7 +40,7 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
     /// Returns the frames as a sequence, from the first frame on: see ``PipelineSource``.
     ///
     /// An encoded stream is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, if a decoder is
-    /// installed); ``units()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
+    /// installed); ``encodedFrames()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
     /// is not audio, or if no decoder for its codec is installed.
     public func frames() -> some AsyncSequence<AudioFrame, any Error> & Sendable {
         ItemSequence(source: self) { item, run throws(PipelineError) in

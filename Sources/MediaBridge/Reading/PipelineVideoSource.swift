@@ -15,7 +15,7 @@ internal import Synchronization
 /// If no call ends it, because a loop was left, the error becomes the pipeline's ``GStreamer/Pipeline/failure``.
 ///
 /// An encoded stream (`rtspsrc … ! rtph264depay ! h264parse`) is delivered as units, in a loop of
-/// ``units()`` and to an engine, which decodes it while pictures are needed.
+/// ``encodedFrames()`` and to an engine, which decodes it while pictures are needed.
 ///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
 /// calls the `should…` methods on its control thread. Thread: any but a streaming thread.

@@ -62,7 +62,7 @@ extension Recorder {
             converted: track.converted,
             offered: track.offered,
             written: written,
-            dropped: drops, droppedUnits: unitDrops, repeated: 0, corrections: nil)
+            dropped: drops, droppedEncodedFrames: unitDrops, repeated: 0, corrections: nil)
         switch stream.kind {
         case .audio:
             result.repeated = sounds[stream]?.inserted ?? 0
@@ -76,7 +76,7 @@ extension Recorder {
                     0, result.offered + result.repeated - written - drops.total)
             }
             result.dropped = drops
-            result.droppedUnits = DropCounts()
+            result.droppedEncodedFrames = DropCounts()
         }
         return result
     }
@@ -98,7 +98,7 @@ extension RecorderReport.Track {
     var unwritten: Int { offered + repeated - written - losses.total + losses[.unwritten] }
 
     /// All that no file contains, by cause: frames, and units of audio.
-    var losses: DropCounts { dropped + droppedUnits }
+    var losses: DropCounts { dropped + droppedEncodedFrames }
 }
 
 extension DropCause {

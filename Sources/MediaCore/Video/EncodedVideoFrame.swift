@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let camera = try PipelineVideoSource("v4l2src ! video/x-h264 ! h264parse")
-/// for try await unit in camera.units() {
+/// for try await unit in camera.encodedFrames() {
 ///     print(unit.codec, unit.isKeyFrame, unit.byteCount)
 ///     try await recorder.write(unit)  // copied, not decoded
 /// }

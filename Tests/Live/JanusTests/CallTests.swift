@@ -30,7 +30,7 @@ struct CallTests {
         }
     }
 
-    @Test func aCallSurvivesItsServerAndAUserSurvivesTheOther() async throws {
+    @Test func callSurvivesAServerRestartAndAKilledUser() async throws {
         try await Call.run { call in
             let alice = try call.call("alice", call.recording("alice"))
             let bob = try call.call("bob")

@@ -86,7 +86,7 @@ struct CrowdTests {
     }
 
     /// `make soak` measures the growth of memory, threads and descriptors.
-    @Test func joinsThatEndAtAnyMomentLeaveNoObject() async throws {
+    @Test func interruptedJoinsLeakNoObject() async throws {
         try await Call.run(Self.configuration) { call in
             let result = try await call.network.server.run(
                 Tool.built("CallProbe"), ["joins", call.janus.url, "1"],

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aJoinThatIsCancelledEndsAtOnce() async throws {
+    @Test func cancelledJoinEndsImmediately() async throws {
         let listener = try LocalListener()
         let transport = try JanusTransport(server: "ws://127.0.0.1:\(listener.port)/janus")
         let joining = Task {
@@ -62,7 +62,7 @@ import Testing
         #expect(try await joining.value?.code == .disconnected)
     }
 
-    @Test func aWebSocketOfAnotherProtocolIsRefused() async throws {
+    @Test func webSocketWithAnotherProtocolIsRefused() async throws {
         let server = try await FaultyServer(isHonest: false) { _ in [] }
         let error = try await join(server.address)
         #expect(error?.code == .unreachable)
@@ -123,7 +123,7 @@ import Testing
         await server.close()
     }
 
-    @Test func messagesThatAreTooLargeEndTheConnection() async throws {
+    @Test func oversizedMessagesEndTheConnection() async throws {
         let part = String(repeating: "x", count: 1 << 19)
         let whole = [WebSocketFrame.text(part + part + part)]
         let parts: [WebSocketFrame] =

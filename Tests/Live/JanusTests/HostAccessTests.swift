@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatIsKilledLeavesNoSecretBehind() async throws {
+    @Test func killedHostLeavesNoSecretBehind() async throws {
         try await withTemporaryDirectory { directory in
             let file = try directory.write(Self.secret, to: "secret")
             let temporary = directory.file("temporary")

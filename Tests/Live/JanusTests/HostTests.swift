@@ -39,7 +39,7 @@ struct HostTests {
         func command(for user: String) -> [String] { command.map { $0 == "NAME" ? user : $0 } }
     }
 
-    @Test func aBrowserAtThePageAndAProgramSeeEachOther() async throws {
+    @Test func browserAndProgramSeeEachOther() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let host = try await Host(on: network)
@@ -230,7 +230,7 @@ struct HostTests {
         }
     }
 
-    @Test func theServerEndsWithAHostThatIsKilled() async throws {
+    @Test func serverExitsWhenItsHostIsKilled() async throws {
         try await withTestNetwork { network in
             let host = try await Host(on: network)
             let child = try await Tool.check("pgrep", ["-P", "\(host.program.pid)"])

@@ -4,7 +4,7 @@ import Testing
 
 /// Messages between users, on a real Janus server.
 @Suite(.hangGuard, .needsJanus) struct MessageTests {
-    @Test func messagesArriveWholeOnceAndInOrder() async throws {
+    @Test func messagesArriveCompleteOnceAndInOrder() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let (anna, ben, carl) = (RoomReceiver(), RoomReceiver(), RoomReceiver())

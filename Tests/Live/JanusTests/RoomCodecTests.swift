@@ -22,7 +22,7 @@ struct RoomCodecTests {
         ("vp8", "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=10"),
         ("h264", "vp8enc deadline=1 keyframe-max-dist=10"),
     ])
-    func picturesAreEncodedForTheRoom(codec: String, encoder: String) async throws {
+    func videoIsEncodedWithTheCodecOfTheRoom(codec: String, encoder: String) async throws {
         try await Call.run(Self.configuration(codec)) { call in
             let senders = try [("alice", nil), ("dora", encoder)].map { user, encoder in
                 try call.join(
@@ -55,7 +55,7 @@ struct RoomCodecTests {
         ("vp9", [], "the room does not accept H.264 or VP8"),
         ("vp8", ["--codec", "h264"], "the room does not accept H.264"),
     ])
-    func aCodecThatTheRoomDoesNotTakeIsAnError(
+    func codecNotAllowedInTheRoomIsAnError(
         room: String, options: [String], message: String
     ) async throws {
         try await Call.run(Self.configuration(room)) { call in

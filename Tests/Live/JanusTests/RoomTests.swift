@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aRoomThatDoesNotExistIsAnErrorOrCreated() async throws {
+    @Test func missingRoomIsAnErrorOrIsCreated() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let missing = try await engineError {
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aRoomThatIsDestroyedEndsTheMembership() async throws {
+    @Test func destroyedRoomEndsTheMembership() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let anna = RoomReceiver()
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func leavingWaitsForTheCallbackThatRuns() async throws {
+    @Test func leavingWaitsForARunningCallback() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let (begun, goOn) = (Happening(), Happening())
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func aCallbackMayLeaveAndWaitForIt() async throws {
+    @Test func callbackMayAwaitItsOwnLeave() async throws {
         try await LocalJanus.run { server in
             let transport = try JanusTransport(to: server)
             let member = Observed<(any ChannelMembership)?>(nil)

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateOfAnotherHostIsRefused() async throws {
+    @Test func certificateForAnotherHostIsRefused() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = try LocalJanus.configuration()
             let certificate = try await TestCertificate(for: "127.0.0.2", in: directory)

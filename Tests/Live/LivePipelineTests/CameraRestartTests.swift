@@ -64,7 +64,7 @@ struct CameraRestartTests {
         "rtspsrc protocols=tcp location=%@ ! rtph264depay ! h264parse",
         "uridecodebin uri=%@ ! videoconvert",
     ])
-    func keepsTheSessionWithACamera(capture: String) async throws {
+    func keepsTheRTSPSessionAlive(capture: String) async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             let camera = try await Self.camera(port: port, keeping: directory.file("camera.h264"))
@@ -135,7 +135,7 @@ struct CameraRestartTests {
         }
     }
 
-    @Test func recordsACameraThatIsKilledTwiceWithoutEncoding() async throws {
+    @Test func recordsACameraAcrossTwoRestartsWithoutReencoding() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             var plan = Self.plan(port: port)
@@ -184,14 +184,14 @@ struct CameraRestartTests {
         }
     }
 
-    @Test func aLoopOverACameraThatIsSwitchedOffEndsWithItsUnits() async throws {
+    @Test func loopEndsWhenTheCameraIsSwitchedOff() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             let camera = try await Self.camera(port: port, keeping: directory.file("sent.h264"))
             defer { camera.process.send(signal: SIGKILL) }
             let source = try PipelineVideoSource(Self.capture(port: port))
             var count = 0
-            for try await unit in source.units() {
+            for try await unit in source.encodedFrames() {
                 #expect(unit.liveTiming != nil && (count > 0 || unit.isKeyFrame))
                 count += 1
                 if count == 10 { try await camera.kill() }
@@ -228,7 +228,7 @@ struct CameraRestartTests {
         try await ended.get()
     }
 
-    @Test func attemptsAreLimited() async throws {
+    @Test func restartAttemptsAreLimited() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             var plan = Self.plan(port: port, outputs: ["fakesink"])
@@ -247,7 +247,7 @@ struct CameraRestartTests {
         }
     }
 
-    @Test func theDurationEndsWhileTheCameraIsAway() async throws {
+    @Test func durationLimitEndsTheRunDuringACameraOutage() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             var plan = Self.plan(port: port, outputs: ["fakesink"])
@@ -264,7 +264,7 @@ struct CameraRestartTests {
         }
     }
 
-    @Test func aCameraThatIsOffAtTheStartIsWaitedFor() async throws {
+    @Test func waitsForACameraThatIsOffAtTheStart() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.tcp()
             let bridge = try Bridge(Self.plan(port: port, outputs: ["fakesink"]))

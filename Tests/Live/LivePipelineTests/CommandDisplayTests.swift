@@ -15,7 +15,7 @@ import Testing
 
     /// The source writes into the display's memory, as it does between linked elements. The first frames
     /// may come before the display offers any.
-    @Test func aCaptureWritesIntoADisplaysMemory() async throws {
+    @Test func captureWritesDirectlyIntoDisplayMemory() async throws {
         try await withVirtualDisplay { display in
             let ended = try await Self.run(
                 "videotestsrc num-buffers=10 ! video/x-raw,width=160,height=120", "ximagesink",
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aSnapshotWithoutACaptureIsOfTheScreen() async throws {
+    @Test func snapshotCapturesTheScreenByDefault() async throws {
         try await withTemporaryDirectory { directory in
             let picture = directory.file("a.png")
             try await withVirtualDisplay { display in
@@ -62,7 +62,7 @@ import Testing
 
     /// OpenGL's threads end before the process does.
     @Test(.enabled(if: hasGL, "gstreamer1.0-gl is not installed"))
-    func windowsOfOpenGLEndWithoutACrash() async throws {
+    func openGLWindowsCloseWithoutACrash() async throws {
         try await withVirtualDisplay { display in
             for _ in 0..<10 {
                 let ended = try await Self.run(
@@ -77,7 +77,7 @@ import Testing
         atPath: "/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgstopengl.so")
 
     /// Published lines with windows: one after `concat`, and two beside recordings.
-    @Test func linesWithWindowsDoWhatGstLaunchDoes() async throws {
+    @Test func pipelinesWithWindowsMatchGstLaunch() async throws {
         let result = try await Tool.run(
             Tool.built("Wild"),
             ["--only", "concat-two-patterns,record-and-view,gist-tee-splitmuxsink-mp4mux"])

@@ -7,7 +7,7 @@ import Testing
     /// The receiver gives frames that arrive too fast the same timestamp; parsers then output all but
     /// the first without one. In a recording without encoding, each frame must be in the file, in
     /// order.
-    @Test func allPicturesAreRecordedInTheirOrder() async throws {
+    @Test func fastSenderIsRecordedCompletelyAndInOrder() async throws {
         try await withTemporaryDirectory { directory in
             let port = try FreePort.udp()
             let path = directory.file("out.mp4")

@@ -5,7 +5,7 @@ import Testing
 
 /// Pipeline files that need an X display, on a virtual one.
 @Suite("Pipeline files on a display", .hangGuard) struct PipelineDisplayTests {
-    @Test func theScreenWithAClockOnItGoesToAFile() async throws {
+    @Test func recordsTheScreenWithAClockOverlay() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("screen.mkv")
             try await withVirtualDisplay(width: 640, height: 480) { display in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func anXClientIsOnTheScreenWhenShowReturns() async throws {
+    @Test func xClientIsVisibleWhenShowReturns() async throws {
         try await withVirtualDisplay { display in
             try await display.show("xclock")
             #expect(try await display.waitForWindow().contains("xclock"))
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The film comes through a pipe; its second half is written once the window is on the screen.
-    @Test func aFilmIsShownInAWindow() async throws {
+    @Test func fileIsShownInAWindow() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.hasAudio = false

@@ -6,7 +6,7 @@ import Testing
 /// The network pipeline, with the gst-launch-1.0 receiver from its header comment at the other end.
 @Suite("Pipeline files on a network", .hangGuard) struct PipelineNetworkTests {
     /// Frames from shared memory carry no timestamps.
-    @Test func framesOfSharedMemoryGetTheTimeOfTheirArrival() async throws {
+    @Test func sharedMemoryFramesGetTheirArrivalTime() async throws {
         try await withTemporaryDirectory { directory in
             let (socket, path) = (directory.file("socket"), directory.file("out.mkv"))
             let caps = "video/x-raw,format=I420,width=64,height=48,framerate=25/1"

@@ -7,7 +7,7 @@ import Testing
 struct ConnectionResourceTests {
     /// Fifteen cycles cover each state, codec and order of closing at least once.
     @Test(arguments: [("PeerCycleProbe", ["15"]), ("CallProbe", ["viewers"])])
-    func connectionsThatEndInAnyWayLeaveNoObject(probe: String, arguments: [String]) async throws {
+    func connectionsLeakNoObjectHoweverTheyEnd(probe: String, arguments: [String]) async throws {
         let result = try await Tool.run(
             try Tool.built(probe), arguments, environment: Holdings.tracing)
         #expect(result.status == 0, "\(result.errors.suffix(2000))")

@@ -32,7 +32,7 @@ struct ForeignPeerTests {
 
     /// One browser and one network serve three cases: a call without a server, one through a relay,
     /// and Janus rooms.
-    @Test func aBrowserSeesItsOwnCamera() async throws {
+    @Test func browserReceivesItsOwnCamera() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 _ = try directory.write("<!doctype html><title>call</title>", to: "index.html")
@@ -147,7 +147,7 @@ struct ForeignPeerTests {
         }
     }
 
-    @Test func aBrowserAndAiortcPlayWhatAiortcSends() async throws {
+    @Test func browserAndAiortcPlayMediaFromAiortc() async throws {
         try await withTestNetwork { network in
             try await withBrowser(on: network.client) { browser in
                 for (codec, port) in [("H264", 8000), ("VP8", 8001)] {

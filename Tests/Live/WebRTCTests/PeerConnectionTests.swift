@@ -22,7 +22,7 @@ import Testing
         let source = try PipelineVideoSource(
             "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 ! \(encoder)"
         )
-        for try await unit in source.units() {
+        for try await unit in source.encodedFrames() {
             if sender.send(unit).isAccepted { sent.note(unit) }
             if came.units.count >= 20 { break }
         }

@@ -7,7 +7,7 @@ import Testing
     .hangGuard,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct RigTests {
-    @Test func aNetworkReachesItselfAndNothingElse() async throws {
+    @Test func testNetworkIsIsolated() async throws {
         try await withTestNetwork { network in
             let addresses = try await network.client.check("/usr/sbin/ip", ["-brief", "address"])
             #expect(addresses.contains("10.77.0.2/24"))

@@ -28,7 +28,7 @@ extension CommandTests {
             ("m4a", "aac", 2048), ("ogg", "opus", 2048), ("flac", "flac", 0),
             ("wav", "pcm_s16le", 0),
         ])
-        func theExtensionSelectsAnAudioFile(
+        func fileExtensionSelectsTheAudioFormat(
             ending: String, codec: String, tolerance: Int
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -74,7 +74,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["flac", "wav"], ["s16le", "s24le"])
-        func losslessFilesHaveTheSamplesOfTheCapture(ending: String, format: String) async throws {
+        func losslessFilesKeepEverySample(ending: String, format: String) async throws {
             try await withTemporaryDirectory { directory in
                 let raw = directory.file("in.raw")
                 let noise = Self.noise.replacing("S16LE", with: format.uppercased())
@@ -97,7 +97,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["m4a", "ogg", "flac", "wav"])
-        func anAudioFileOfAFilmHasNoVideo(ending: String) async throws {
+        func audioFileOfAVideoCaptureHasNoVideo(ending: String) async throws {
             try await withTemporaryDirectory { directory in
                 var clip = Clip()
                 clip.frames = 30

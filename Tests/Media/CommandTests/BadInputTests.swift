@@ -38,7 +38,7 @@ extension CommandTests {
             #expect(try ended.report.outputs["output"]?.frames == 5)
         }
 
-        @Test func aFileSystemWithoutFilesIsNotCalledFull() async throws {
+        @Test func unwritableFileSystemIsNotReportedAsFull() async throws {
             let ended = try await GstBridge.run([
                 "record", "--capture", "videotestsrc num-buffers=5", "/proc/one.mkv",
             ])
@@ -48,7 +48,7 @@ extension CommandTests {
                     "cannot write \"/proc/one.mkv\": No such file or directory"))
         }
 
-        @Test func aRecordingOfSoundCountsNoPictures() async throws {
+        @Test func audioRecordingReportsNoFrameCount() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("sound.mkv")
                 let ended = try await GstBridge.run([
@@ -86,7 +86,7 @@ extension CommandTests {
             #expect(ended.output.contains("USAGE: gst-bridge"))
         }
 
-        @Test func twoOutputsOfOneNameAreRefused() async throws {
+        @Test func duplicateOutputNamesAreRefused() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.run(
                     capture: "videotestsrc num-buffers=3",
@@ -103,7 +103,7 @@ extension CommandTests {
                 ("/no/such/film.mp4", "/no/such/film.mp4"), ("/", "/"),
                 ("/proc/1/mem", "/proc/1/mem"),
             ])
-        func aFileThatCannotBeReadIsNamed(path: String, word: String) async throws {
+        func errorNamesAnUnreadableFile(path: String, word: String) async throws {
             try await withTemporaryDirectory { directory in
                 let out = directory.file("out.raw")
                 let ended = try await GstBridge.run(
@@ -131,7 +131,7 @@ extension CommandTests {
                 "/tmp", "/proc/version/out.raw", "/proc/nosuchfile", "/no/such/directory/out.raw",
                 "/sys/out.raw",
             ])
-        func anOutputThatCannotBeOpenedIsNamed(path: String) async throws {
+        func errorNamesAnUnwritableOutput(path: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=30", outputs: ["filesink location=\(path)"])
             #expect(ended.status == 1)
@@ -154,7 +154,7 @@ extension CommandTests {
                 ("\tcapture: videotestsrc", 1, ["not YAML"]),
                 ("capture: videotestsrc\ncapture: videotestsrc", 2, ["duplicate key \"capture\""]),
             ])
-        func aBadPipelineFileIsNamedWithItsLine(
+        func errorNamesThePipelineFileAndItsLine(
             yaml: String, line: Int, words: [String]
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -172,7 +172,7 @@ extension CommandTests {
                 ("/no/such/file.yaml", "No such file"), ("/tmp", "directory"),
                 ("/dev/null", "empty"),
             ])
-        func aPipelineFileThatCannotBeReadIsNamed(path: String, reason: String) async throws {
+        func errorNamesAnUnreadablePipelineFile(path: String, reason: String) async throws {
             let ended = try await GstBridge.run(["run", path])
             #expect(ended.status == 1)
             #expect(ended.errors.contains(path))
@@ -206,7 +206,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aVariableThatTheFileDoesNotHaveIsNamed() async throws {
+        @Test func errorNamesAnUndeclaredVariable() async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(
                     "variables:\n  file: {default: a}\ncapture: videotestsrc", to: "test.yaml")

@@ -65,7 +65,7 @@ extension CommandTests {
 
         // Captures that are not live are not interrupted: they write pieces as fast as they can.
         @Test(arguments: zip([Ending.frames, .frames, .interrupt], [true, false, true]))
-        func everyPieceOfASplitRecordingPlays(ending: Ending, isLive: Bool) async throws {
+        func everySegmentOfASplitRecordingPlays(ending: Ending, isLive: Bool) async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await Self.run(
                     "splitmuxsink max-size-time=330000000 location=\(directory.file("%03d.mp4"))",
@@ -112,7 +112,7 @@ extension CommandTests {
         }
 
         /// A stream of the file that lasts longer than the captured streams is recorded to its end.
-        @Test func aLongerStreamOfTheFileIsRecordedToItsEnd() async throws {
+        @Test func longerStreamOfTheFileIsRecordedToItsEnd() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("film.mkv")
                 try await Tool.check(
@@ -137,7 +137,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aSinkThatDoesNotGetItsEndIsAFailure() async throws {
+        @Test func sinkThatDoesNotReachItsEndIsAFailure() async throws {
             // The sink's offset is one hour, so its frames are not due before then.
             let ended = try await GstBridge.run(
                 capture: "\(Self.source(isLive: true)) ! tee name=t t. ! queue ! "
@@ -168,7 +168,7 @@ extension CommandTests {
         }
 
         /// The same applies to an output that adds its own sources to the captured frames.
-        @Test func anOutputWithASourceOfItsOwnIsCompleted() async throws {
+        @Test func outputWithItsOwnSourceIsCompleted() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("mixed.mp4")
                 let ended = try await GstBridge.run(

@@ -45,7 +45,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [("video", "opus"), ("audio", "h264")])
-        func leavesOutTheStreamThatIsNotWanted(kind: String, rest: String) async throws {
+        func omitsTheDeselectedStream(kind: String, rest: String) async throws {
             try await withTemporaryDirectory { directory in
                 let sources = try await record("mkv", in: directory)
                 let clip = directory.file("clip.mkv")
@@ -60,7 +60,7 @@ extension CommandTests {
             }
         }
 
-        @Test func namesTheStreamsThatItLeavesOut() async throws {
+        @Test func listsTheOmittedStreams() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("film.mkv")
                 let video = ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1"]
@@ -221,7 +221,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [("ts", "~"), ("mkv", "")])
-        func linesStateTheTimesAndWhetherTheyAreEstimated(
+        func listStatesTimesAndWhetherTheyAreEstimated(
             container: String, mark: String
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -265,7 +265,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "ts"])
-        func aacOfMatroskaKeepsItsSampleRate(container: String) async throws {
+        func aacFromMatroskaKeepsItsSampleRate(container: String) async throws {
             try await withTemporaryDirectory { directory in
                 let source = directory.file("source.mkv")
                 try await Tool.check(
@@ -381,7 +381,7 @@ extension CommandTests {
         }
 
         /// A transport stream states the parameter sets at IDR pictures only; this one would have none.
-        @Test func refusesATransportStreamThatNoPlayerCouldShow() async throws {
+        @Test func refusesAnUnplayableTransportStream() async throws {
             try await withTemporaryDirectory { directory in
                 let (source, output) = (directory.file("in.mkv"), directory.file("out.ts"))
                 try await CountedFilm.make(

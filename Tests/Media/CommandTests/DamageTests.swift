@@ -18,7 +18,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFilmCutBeforeItsIndexHasNoStreams() async throws {
+        @Test func fileCutBeforeItsIndexHasNoStreams() async throws {
             try await withTemporaryDirectory { directory in
                 let film = try await Clip().make(at: directory.file("film.mp4"))
                 try Self.cut(film)
@@ -60,7 +60,7 @@ extension CommandTests {
             #expect(reported.contains("all of its threads have paused"), "\(reported)")
         }
 
-        @Test func aCaptureThatPausesForAWhileGoesOn() async throws {
+        @Test func pausedCaptureContinues() async throws {
             // Twelve seconds without a buffer.
             let ended = try await GstBridge.run(
                 capture:
@@ -198,7 +198,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aStreamThatChangesIsWrittenByteForByte() async throws {
+        @Test func changingStreamIsWrittenByteForByte() async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file("out.raw")
                 let ended = try await GstBridge.run(
@@ -210,7 +210,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["out.mp4", "out.mkv"])
-        func aStreamThatChangesIsRecordedToTheLastFrame(name: String) async throws {
+        func changingStreamIsRecordedToTheLastFrame(name: String) async throws {
             try await withTemporaryDirectory { directory in
                 let file = directory.file(name)
                 let muxer = name == "out.mp4" ? "mp4mux" : "matroskamux"

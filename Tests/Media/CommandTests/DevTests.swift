@@ -36,7 +36,7 @@ extension CommandTests {
                 toFile: "\(folder)/Sources/blur/Blur.swift", atomically: true, encoding: .utf8)
         }
 
-        @Test func eachSavedVersionTakesOverAndTheRecordingGoesOn() async throws {
+        @Test func savedVersionTakesOverDuringARecording() async throws {
             try await withTemporaryDirectory { directory in
                 let folder = try package(in: directory)
                 try save("first", in: folder)
@@ -114,7 +114,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aVersionThatTrapsWhileItIsLoadedIsNotTriedAgain() async throws {
+        @Test func versionThatTrapsOnLoadIsNotRetried() async throws {
             try await withTemporaryDirectory { directory in
                 let folder = try package(in: directory)
                 try save("first", in: folder)
@@ -142,7 +142,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFileGetsAPackageWhoseTargetsExist() async throws {
+        @Test func singleFileGetsAPackageWithValidTargets() async throws {
             try await withTemporaryDirectory { directory in
                 let bin = directory.file("bin")
                 try FileManager.default.createDirectory(

@@ -51,7 +51,7 @@ extension CommandTests {
         }
 
         /// With addresses (`whep:`, `whip:`), which are not connected.
-        @Test func everySuppliedPipelineFileIsInOrder() async throws {
+        @Test func everySuppliedPipelineFilePassesTheCheck() async throws {
             let folder = Repository.path("pipelines")
             let files = try FileManager.default.contentsOfDirectory(atPath: folder)
                 .filter { $0.hasSuffix(".yaml") }.map { "\(folder)/\($0)" }
@@ -88,7 +88,7 @@ extension CommandTests {
                 ("about: [", 2, "not YAML"),
                 ("", 1, "empty"),
             ])
-        func aBrokenFileIsNamedWithItsLine(text: String, line: Int, word: String) async throws {
+        func brokenFileIsReportedWithItsLine(text: String, line: Int, word: String) async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(text, to: "bad.yaml")
                 let good = try directory.write(Self.good, to: "good.yaml")
@@ -106,7 +106,7 @@ extension CommandTests {
             }
         }
 
-        @Test func anElementThatIsNotInstalledNamesItsDebianPackage() async throws {
+        @Test func missingElementIsReportedWithItsDebianPackage() async throws {
             try await withTemporaryDirectory { directory in
                 let plugins = try await Self.fewPlugins(in: directory)
                 let file = try directory.write(

@@ -23,7 +23,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "ts"], [0, 3])
-        func copiesTheFramesThatTheShownOnesReferTo(container: String, bFrames: Int) async throws {
+        func copiesTheFramesThatShownFramesReference(container: String, bFrames: Int) async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await trimmed(in: directory, bFrames: bFrames)
                 let output = directory.file("out.\(container)")
@@ -38,7 +38,7 @@ extension CommandTests {
             }
         }
 
-        @Test func passesTheKeyFrameOfTheEditToAnOutput() async throws {
+        @Test func passesTheKeyframeOfTheEditToAnOutput() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await trimmed(in: directory, bFrames: 3)
                 let output = directory.file("out.mkv")
@@ -66,7 +66,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [0, 3])
-        func clipsTheEditExactlyOrFromItsKeyFrameOn(bFrames: Int) async throws {
+        func clipsTheEditExactlyOrFromItsKeyframe(bFrames: Int) async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await trimmed(in: directory, bFrames: bFrames)
                 let recordings = try await GstBridge.run(["list", "--json", path])
@@ -86,7 +86,7 @@ extension CommandTests {
             }
         }
 
-        @Test func showsReorderedPicturesOfUnequalDurationsToTheLast() async throws {
+        @Test func showsAllReorderedFramesOfUnequalDuration() async throws {
             try await withTemporaryDirectory { directory in
                 let (path, output) = (directory.file("vfr.mkv"), directory.file("out.mp4"))
                 try await CountedFilm.make(

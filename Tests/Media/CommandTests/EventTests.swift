@@ -82,7 +82,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aRingRemovesThePicturesOfEvents() async throws {
+        @Test func ringRemovesEventPicturesWithTheirFiles() async throws {
             try await withTemporaryDirectory { directory in
                 for number in 0...1 {
                     let ended = try await GstBridge.run([
@@ -97,7 +97,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aClientWatchesEventsAndFiles() async throws {
+        @Test func controlClientReceivesEventsAndFileNames() async throws {
             try await withTemporaryDirectory { directory in
                 let (path, socket) = (directory.file("out.mkv"), directory.file("socket"))
                 let live =

@@ -92,7 +92,7 @@ extension CommandTests {
             }
         }
 
-        @Test func anExactClipOfAnExactClipPlays() async throws {
+        @Test func exactClipOfAnExactClipPlays() async throws {
             try await withTemporaryDirectory { directory in
                 let source = Source(container: "mkv", encoder: "libx264", target: "mp4")
                 let path = try await source.make(in: directory)
@@ -123,7 +123,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "ts"])
-        func continuesWithTheNextFileAfterTheLastGroup(container: String) async throws {
+        func exactClipContinuesInTheNextFile(container: String) async throws {
             try await withTemporaryDirectory { directory in
                 let paths = try await segments(container, in: directory)
                 for first in [45, 59, 60] {
@@ -139,7 +139,7 @@ extension CommandTests {
             }
         }
 
-        @Test func refusesAClipWithoutAPicture() async throws {
+        @Test func refusesAClipWithoutAFrame() async throws {
             try await withTemporaryDirectory { directory in
                 _ = try await segments("mkv", in: directory)
                 let output = directory.file("out.mkv")
@@ -152,7 +152,7 @@ extension CommandTests {
         }
 
         /// ffmpeg begins such a file with the pictures, at 7 ms, and adds the sound from 0 ms on later.
-        @Test func copiesTheKeyFrameAtTheJunctionOnce() async throws {
+        @Test func copiesTheKeyframeAtTheJunctionOnce() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("opus.mkv")
                 try await CountedFilm.make(

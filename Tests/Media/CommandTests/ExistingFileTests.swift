@@ -97,7 +97,7 @@ extension CommandTests {
         }
 
         @Test(arguments: Command.allCases, Present.allCases)
-        func nothingIsLost(command: Command, present: Present) async throws {
+        func existingFileIsNeverLost(command: Command, present: Present) async throws {
             // The input of a snapshot never has the name of its output.
             if command.isSnapshot, present == .input { return }
             // Numbered files have other names: see below.

@@ -42,7 +42,7 @@ extension CommandTests {
                 "I420", "NV12", "YUY2", "BGR", "BGRA", "GRAY8", "GRAY16_LE", "Y42B", "Y444",
                 "I420_10LE", "P010_10LE",
             ], [[320, 240], [321, 241], [322, 242]])
-        func everyByteOfARawFormatPasses(format: String, size: [Int]) async throws {
+        func rawFormatPassesUnchanged(format: String, size: [Int]) async throws {
             try await withTemporaryDirectory { directory in
                 let pictures = try await RawPictures(
                     format, width: size[0], height: size[1], frames: 3, in: directory)
@@ -63,7 +63,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["I420_10LE", "NV12", "BGRA"])
-        func convertersOnBothSidesConvertNothing(format: String) async throws {
+        func convertersOnBothSidesLeaveFramesUnchanged(format: String) async throws {
             try await withTemporaryDirectory { directory in
                 let pictures = try await RawPictures(
                     format, width: 320, height: 240, frames: 2, in: directory)

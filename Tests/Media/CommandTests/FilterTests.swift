@@ -43,7 +43,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFilterMayBeForOneStream() async throws {
+        @Test func filterAppliesOnlyToTheNamedStream() async throws {
             try await withTemporaryDirectory { directory in
                 let pictures =
                     "videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8,width=64,height=48 "
@@ -127,7 +127,7 @@ extension CommandTests {
             }
         }
 
-        @Test func filtersWorkInTheOrderTheyAreGiven() async throws {
+        @Test func filtersRunInTheGivenOrder() async throws {
             try await withTemporaryDirectory { directory in
                 let pictures = try RawPictures(
                     "GRAY8", width: 8, height: 4, bytes: (0..<32).map { UInt8($0) }, in: directory)

@@ -53,7 +53,7 @@ extension CommandTests {
             return gaps.compactMap { $0["seconds"] as? Double }
         }
 
-        @Test func reportsNoGapWhereAReceiverCorrectsItsTimes() async throws {
+        @Test func timestampCorrectionsAreNotReportedAsGaps() async throws {
             try await withTemporaryDirectory { directory in
                 // The sender sends 21 frames a second, and states 25.
                 let corrected =
@@ -63,14 +63,14 @@ extension CommandTests {
             }
         }
 
-        @Test func reportsFramesThatAreMissingAtRegularDistances() async throws {
+        @Test func reportsFramesMissingAtRegularIntervals() async throws {
             try await withTemporaryDirectory { directory in
                 let found = try await gaps("select=gt(mod(n\\,26)\\,5)", in: directory)
                 #expect(found.count == 11 && found.allSatisfy { abs($0 - 0.24) < 0.002 })
             }
         }
 
-        @Test func reportsThatPicturesEndBeforeTheSound() async throws {
+        @Test func reportsVideoThatEndsBeforeTheAudio() async throws {
             try await withTemporaryDirectory { directory in
                 let found = try await gaps("null", soundFor: 17, in: directory)
                 #expect(found.count == 1 && abs((found.first ?? 0) - 5) < 0.1, "\(found)")
@@ -103,7 +103,7 @@ extension CommandTests {
             }
         }
 
-        @Test func damageWithinAFrameIsNotFound() async throws {
+        @Test func damageInsideAFrameIsNotDetected() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await film("out.mkv", ["-c:v", "libx264", "-an"], in: directory)
                 let position = try await Tool.check(
@@ -143,7 +143,7 @@ extension CommandTests {
 
         /// `SEED=7` damages other places.
         @Test(arguments: ["mkv", "webm", "ts"])
-        func damageIsFoundAndARepairInPlaceRefused(container: String) async throws {
+        func damageIsReportedAndRepairInPlaceIsRefused(container: String) async throws {
             let seed = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? 1
             try await withTemporaryDirectory { directory in
                 let path = try await film("out.\(container)", in: directory)
@@ -202,7 +202,7 @@ extension CommandTests {
             ("live.mkv", ["-live", "1"]),
             ("fragments.mp4", ["-movflags", "frag_keyframe+empty_moov"]),
         ])
-        func aContactSheetShowsPicturesAtEqualDistances(
+        func contactSheetShowsFramesAtEqualIntervals(
             name: String, options: [String]
         ) async throws {
             try await withTemporaryDirectory { directory in
@@ -233,7 +233,7 @@ extension CommandTests {
             (["--sheet", "3x2", "sound.mkv", "a.png"], 1, "has no video"),
             (["--sheet", "3x2", "film.mkv", "none/a.png"], 1, "none/a.png"),
         ])
-        func aSheetThatCannotBeMadeIsExplained(
+        func impossibleContactSheetIsExplained(
             arguments: [String], status: Int, reason: String
         ) async throws {
             try await withTemporaryDirectory { directory in

@@ -54,7 +54,7 @@ extension CommandTests {
             #expect(ended.status == 130, "\(ended.errors)")
         }
 
-        @Test func aTerminalThatClosesMaySendSeveralSignals() async throws {
+        @Test func repeatedHangupSignalsDoNotAbortTheRecording() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.mkv")
                 let ended = try await withChildProcess(
@@ -78,7 +78,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aSignalThatWasIgnoredFromTheBeginningStaysIgnored() async throws {
+        @Test func signalIgnoredAtStartStaysIgnored() async throws {
             let ended = try await withChildProcess(
                 "nohup",
                 [

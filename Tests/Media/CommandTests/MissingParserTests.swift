@@ -4,7 +4,7 @@ import Testing
 
 /// A machine on which a plugin with parsers is not installed.
 @Suite(.hangGuard) struct MissingParserTests {
-    @Test func takesTheNextCodecWhenTheParserOfTheFirstIsMissing() async throws {
+    @Test func usesTheNextCodecWhenAParserIsMissing() async throws {
         try await withTemporaryDirectory { directory in
             let plugins = directory.file("plugins")
             try FileManager.default.createDirectory(

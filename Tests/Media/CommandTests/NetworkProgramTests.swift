@@ -26,7 +26,7 @@ extension CommandTests {
         }
 
         @Test(arguments: commands.map { [$0, "--help"] } + commands.map { ["help", $0] })
-        func aCommandOfTheNetworkShowsItsOwnHelp(arguments: [String]) async throws {
+        func networkCommandShowsItsOwnHelp(arguments: [String]) async throws {
             let ended = try await GstBridge.run(arguments)
             let command = arguments.first { $0 != "help" } ?? ""
             #expect(ended.status == 0)
@@ -46,7 +46,7 @@ extension CommandTests {
             ["share"], ["help", "join"], ["run", "--capture", "whep:http://127.0.0.1:1/x"],
             ["run", "--capture", "videotestsrc", "--output", "whip:http://127.0.0.1:1/x"],
         ])
-        func aMissingProgramIsNamedWithTheCommandThatBuildsIt(arguments: [String]) async throws {
+        func missingProgramErrorNamesItsBuildCommand(arguments: [String]) async throws {
             let ended = try await run(arguments)
             #expect(ended.status == 1)
             #expect(ended.errors.contains("\(Self.name) is needed for "), "\(ended.errors)")
@@ -69,7 +69,7 @@ extension CommandTests {
         @Test(
             .disabled(
                 if: Sanitizer.isActive, "sanitizers look into processes: the sandbox forbids it"))
-        func anUntrustedAddressIsRefusedByEitherProgram() async throws {
+        func bothProgramsRefuseAnUntrustedAddress() async throws {
             try await withTemporaryDirectory { directory in
                 let ended = try await GstBridge.run([
                     "run", "--untrusted", directory.path, "--capture",
@@ -91,14 +91,14 @@ extension CommandTests {
             ["join", "room", "--user", "anna", "--server", "ws://user:SECRET@127.0.0.1:1"],
             ["join", "room", "--user", "anna", "--server", "http://127.0.0.1:1/?token=SECRET"],
         ])
-        func noErrorShowsASecret(arguments: [String]) async throws {
+        func errorsContainNoSecret(arguments: [String]) async throws {
             let ended = try await GstBridge.run(arguments)
             #expect(ended.status == 1)
             #expect(!ended.errors.contains("SECRET") && !ended.errors.isEmpty, "\(ended.errors)")
         }
 
         /// The command contains no NIO, no BoringSSL and no peer connections.
-        @Test func theCommandHasNoNetworkCode() async throws {
+        @Test func coreCommandHasNoNetworkCode() async throws {
             let symbols = try await Tool.check("nm", [try Tool.gstBridge])
             for module in ["NIOPosix", "CNIOBoringSSL", "MediaBridgeWebRTC", "MediaBridgeJanus"] {
                 #expect(!symbols.contains(module), "\(module)")

@@ -46,7 +46,7 @@ struct NewPackageTests {
         .appending(path: "../../../Sources").standardized.path()
 
     @Test(arguments: ["filter", "source", "sink", "sound"])
-    func anElementsPackageCompiles(kind: String) async throws {
+    func elementPackageCompiles(kind: String) async throws {
         try await withTemporaryDirectory { directory in
             let result = try await new("--\(kind) example", in: directory)
             #expect(result.status == 0, "\(result.errors)")
@@ -55,7 +55,7 @@ struct NewPackageTests {
         }
     }
 
-    @Test func theArticlesChangeToTheFilterCompiles() async throws {
+    @Test func filterChangeInTheArticleCompiles() async throws {
         try await withTemporaryDirectory { directory in
             #expect(try await new("brighten", in: directory).status == 0)
             let article = try Repository.text(
@@ -70,7 +70,7 @@ struct NewPackageTests {
         }
     }
 
-    @Test func aProgramsPackageCompiles() async throws {
+    @Test func programPackageCompiles() async throws {
         try await withTemporaryDirectory { directory in
             #expect(try await new("--program example", in: directory).status == 0)
             try await check(
@@ -93,7 +93,7 @@ struct NewPackageTests {
         #expect(manifest.contains("\"\(product)\""))
     }
 
-    @Test func aNameThatCannotBeUsedIsRefused() async throws {
+    @Test func invalidPackageNameIsRefused() async throws {
         try await withTemporaryDirectory { directory in
             for (arguments, text) in [
                 ("identity", "coreelements"), ("My-Filter", "lower-case letters"),

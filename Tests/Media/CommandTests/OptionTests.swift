@@ -31,7 +31,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["100", "1m", "slow=20MB"])
-        func aSlowOutputLosesNothingThatItsQueueHolds(limit: String) async throws {
+        func slowOutputLosesNoFrameWithinItsQueueLimit(limit: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc is-live=true num-buffers=60 "
                     + "! video/x-raw,format=GRAY8,width=64,height=48,framerate=120/1",
@@ -51,7 +51,7 @@ extension CommandTests {
             (["--queue", "3s"], "no output is one"),
             (["--output", "fakesink", "--queue", "soon"], "'soon' is invalid"),
         ])
-        func aQueueLimitThatHasNoEffectIsRefused(options: [String], text: String) async throws {
+        func queueLimitWithoutEffectIsRefused(options: [String], text: String) async throws {
             let ended = try await GstBridge.run(
                 ["run", "--capture", "videotestsrc num-buffers=1"] + options)
             #expect(ended.status == 64 && ended.errors.contains(text), "\(ended.errors)")
@@ -94,7 +94,7 @@ extension CommandTests {
             #expect(try ended.report.only.frames == 50)
         }
 
-        @Test func theReportIsTheLastLineAndAllElseIsOnStandardError() async throws {
+        @Test func reportIsTheLastLineAndMessagesGoToStandardError() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc is-live=true num-buffers=60", outputs: ["fakesink"],
                 ["--progress", "always"])
@@ -106,7 +106,7 @@ extension CommandTests {
             #expect(keys == ["captures", "ended", "outputs", "seconds"])
         }
 
-        @Test func aReportOfNoneLeavesStandardOutputEmpty() async throws {
+        @Test func reportNoneLeavesStandardOutputEmpty() async throws {
             let ended = try await GstBridge.run([
                 "run", "--capture", "videotestsrc num-buffers=3", "--report", "none",
             ])
@@ -115,7 +115,7 @@ extension CommandTests {
             #expect(ended.errors.isEmpty)
         }
 
-        @Test func aVariableIsSetAndStaysOneWord() async throws {
+        @Test func variableValueStaysOneWord() async throws {
             try await withTemporaryDirectory { directory in
                 let yaml = try directory.write(
                     """
@@ -144,7 +144,7 @@ extension CommandTests {
             }
         }
 
-        @Test func outputsBearTheirNames() async throws {
+        @Test func outputsAreReportedUnderTheirNames() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=5",
                 outputs: ["fakesink", "second=fakesink", "queue ! fakesink name=sink", "fakesink"])

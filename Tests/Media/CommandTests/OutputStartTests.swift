@@ -87,7 +87,7 @@ extension CommandTests {
             arguments: ["autovideosink", "dfbvideosink"].filter {
                 (try? ElementFactory.find($0)) != nil
             })
-        func noDisplayIsAnErrorAndNoCrash(output: String) async throws {
+        func missingDisplayIsAnErrorNotACrash(output: String) async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=20", outputs: [output])
             #expect(ended.status == 1, "\(ended.errors)")

@@ -10,7 +10,7 @@ extension CommandTests {
                 ("filesink location=$file", "\"$file\" is not replaced"),
                 ("filesink location=\"a$file.raw\"", "\"$file\" is not replaced"),
             ])
-        func aVariableWithoutItsBracesIsNamedWithItsLine(output: String, words: String) async throws
+        func variableWithoutBracesIsReportedWithItsLine(output: String, words: String) async throws
         {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(
@@ -43,7 +43,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aVariableThatNoStringUsesIsMentioned() async throws {
+        @Test func unusedVariableIsReported() async throws {
             try await withTemporaryDirectory { directory in
                 let file = try directory.write(
                     "variables:\n  size: {default: 1}\n  used: {default: 3}\n"

@@ -81,7 +81,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aRecordingTakesThemBesideItsOwnRequests() async throws {
+        @Test func recordingAcceptsPropertyRequests() async throws {
             try await control(["record", "--capture", Self.capture, "DIR/out.mkv"]) {
                 ask async throws in
                 #expect(try await ask(["set", "o.text", "two"]).output == "video/o.text=two\n")

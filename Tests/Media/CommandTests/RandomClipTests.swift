@@ -11,7 +11,7 @@ extension CommandTests {
         private static let count =
             ProcessInfo.processInfo.environment["COPIED"].flatMap { Int($0) } ?? 6
 
-        @Test func everyClipHasItsPicturesOnce() async throws {
+        @Test func everyClipHasEachFrameOnce() async throws {
             var random = SeededGenerator(seed: Self.seed)
             for number in 0..<Self.count {
                 let clip = RandomClip(&random)

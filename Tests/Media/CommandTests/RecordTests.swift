@@ -34,7 +34,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "webm", "ts"])
-        func aFilmIsRecordedToTheFrame(ending: String) async throws {
+        func everyFrameOfAFileIsRecorded(ending: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.\(ending)")
                 let ended = try await GstBridge.run([
@@ -54,7 +54,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["png", "jpg"])
-        func numberedPicturesAreASequence(ending: String) async throws {
+        func numberedPicturesFormASequence(ending: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("frames-%03d.\(ending)")
                 func record(_ frames: Int, _ options: String...) async throws -> Ended {
@@ -106,7 +106,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aSignalSavesTheLastSecondsAndTheRunGoesOn() async throws {
+        @Test func signalSavesAReplayAndTheRunContinues() async throws {
             struct Replays: Decodable {
                 var replays: [Recorded.File]
             }
@@ -262,7 +262,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aCaptureThatFailsLeavesACompleteFileAndAFailure() async throws {
+        @Test func failedCaptureIsReportedAndLeavesACompleteFile() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("out.mp4")
                 let ended = try await GstBridge.run([
@@ -278,7 +278,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theOptionsReachTheRecording() async throws {
+        @Test func recordingAppliesItsOptions() async throws {
             try await withTemporaryDirectory { directory in
                 let log = directory.file("log.jsonl")
                 let ended = try await GstBridge.run(
@@ -334,7 +334,7 @@ extension CommandTests {
 
         /// The terminal takes requests, and shows the progress.
         @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
-        func theTerminalTakesRequests() async throws {
+        func terminalAcceptsRequests() async throws {
             try await withTemporaryDirectory { directory in
                 let (path, log) = (directory.file("out.mkv"), directory.file("log"))
                 // Without "exec", the shell would get the terminal's signals, too.

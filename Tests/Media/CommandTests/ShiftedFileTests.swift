@@ -79,7 +79,7 @@ extension CommandTests {
             }
         }
 
-        @Test func reportsAFileThatBeginsLaterAndIsCutOff() async throws {
+        @Test func reportsATruncatedFileThatBeginsLater() async throws {
             try await withTemporaryDirectory { directory in
                 let path = try await segments("mkv", in: directory)[2]
                 let bytes = try Data(contentsOf: URL(filePath: path))

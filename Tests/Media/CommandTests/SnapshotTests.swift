@@ -8,7 +8,7 @@ extension CommandTests {
         @Test(arguments: [
             ("picture.png", "png"), ("picture.jpg", "mjpeg"), ("PICTURE.JPEG", "mjpeg"),
         ])
-        func aFrameOfAFileBecomesAPicture(name: String, codec: String) async throws {
+        func snapshotSavesAFrameOfAFile(name: String, codec: String) async throws {
             try await withTemporaryDirectory { directory in
                 let film = try await Clip().make(at: directory.file("clip.mp4"))
                 let picture = directory.file(name)
@@ -28,7 +28,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aSheetOfFramesThatAreFarApartIsMadeAtOnce() async throws {
+        @Test func sheetOfSparseFramesIsMadeQuickly() async throws {
             try await withTemporaryDirectory { directory in
                 let film = directory.file("slow.mkv")
                 try await Tool.check(
@@ -99,7 +99,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aPictureThatCannotBeWrittenIsNamed() async throws {
+        @Test func errorNamesAnUnwritablePicture() async throws {
             let ended = try await GstBridge.run(
                 [
                     "snapshot", "--capture", "videotestsrc num-buffers=1",

@@ -53,7 +53,7 @@ extension CommandTests {
                 .capture("videotestsrc ! video/x-raw,format=I420 ! alawenc"),
                 .capture("filesrc location=/no/such/film ! decodebin"),
             ])
-        func anErrorNamesThePlaceOnceAndIsShort(input: BadInput) async throws {
+        func errorIsShortAndNamesItsElementOnce(input: BadInput) async throws {
             let ended = try await GstBridge.run(input.arguments)
             #expect(ended.status == 1)
             let complaint = try #require(

@@ -40,7 +40,7 @@ extension CommandTests {
                 // On a busy machine it may be processing a frame at that moment.
                 ("video/x-raw,framerate=2/1 ! x264enc name=slow", "(slow (x264enc) "),
             ])
-        func namesTheElementThatHoldsTheData(elements: String, words: String) async throws {
+        func namesTheBlockingElement(elements: String, words: String) async throws {
             try await GstBridge.start(
                 capture: "videotestsrc is-live=true ! \(elements)", outputs: ["fakesink"]
             ) { child in
@@ -50,7 +50,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aFileWaitsForASlowOutputAndLosesNothing() async throws {
+        @Test func fileCaptureWaitsForASlowOutput() async throws {
             let ended = try await GstBridge.run(
                 capture: "videotestsrc num-buffers=100 ! video/x-raw,width=64,height=48",
                 outputs: ["slow=identity sleep-time=5000 ! fakesink", "fast=fakesink"])

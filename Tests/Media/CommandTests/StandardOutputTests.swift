@@ -19,7 +19,7 @@ extension CommandTests {
 
         @Test(
             arguments: ["fdsink", "queue ! fdsink fd=1", "filesink location=/dev/stdout"])
-        func aReportForScriptsBesidePicturesIsRefused(output: String) async throws {
+        func jsonReportBesideVideoOnStandardOutputIsRefused(output: String) async throws {
             let ended = try await GstBridge.run(
                 capture: Self.picture, outputs: ["pictures=\(output)"])
             #expect(ended.status == 64)
@@ -38,7 +38,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["audiotestsrc num-buffers=3", "audiotestsrc num-buffers=3 ! decodebin"])
-        func soundIsReportedAsSound(capture: String) async throws {
+        func audioIsReportedAsAudio(capture: String) async throws {
             let ended = try await GstBridge.run(capture: capture, outputs: ["fakesink"])
             #expect(ended.status == 0, "\(ended.errors)")
             #expect(try ended.report.captures.keys.sorted() == ["audio"])

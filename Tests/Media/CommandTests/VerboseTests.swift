@@ -56,7 +56,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["-t", "--tags"])
-        func tagsArePrintedAsGstLaunchPrintsThem(option: String) async throws {
+        func printedTagsMatchThoseOfGstLaunch(option: String) async throws {
             let capture = "videotestsrc num-buffers=3 ! taginject tags=title=hallo,artist=welt"
             let whole = try await Tool.run(
                 "gst-launch-1.0",
@@ -86,7 +86,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theSameWarningIsShownOnceAndCounted() async throws {
+        @Test func repeatedWarningIsShownOnceAndCounted() async throws {
             let ended = try await GstBridge.run(
                 // Nine buffers of zeros, which are not valid RTP packets.
                 capture:

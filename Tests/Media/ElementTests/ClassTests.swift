@@ -101,7 +101,7 @@ struct ClassTests {
     @Test(arguments: [
         "half", "half ! video/x-raw,width=32", "half ! half ! half", "half ! videoscale ! half",
     ])
-    func aFrameMayHaveAnotherSize(elements: String) async throws {
+    func elementMayChangeTheFrameSize(elements: String) async throws {
         let frames = try await frames(elements)
         #expect(milliseconds(frames) == [0, 40, 80, 120, 160, 200])
         let halves =
@@ -115,18 +115,18 @@ struct ClassTests {
         }
     }
 
-    @Test func anotherSizeMustBeDeclared() async throws {
+    @Test func sizeChangeMustBeDeclared() async throws {
         let error = await #expect(throws: PipelineError.self) { try await frames("undeclared") }
         #expect(error?.description.contains("declare outputCaps") == true, "\(error as Any)")
     }
 
-    @Test func aSizeThatTheNextElementDoesNotTakeIsAnError() async throws {
+    @Test func sizeRefusedDownstreamIsAnError() async throws {
         await #expect(throws: PipelineError.self) {
             try await frames("half ! video/x-raw,width=33")
         }
     }
 
-    @Test func framesPassAreDroppedMoveAndRepeat() async throws {
+    @Test func elementCanPassDropShiftAndRepeatFrames() async throws {
         #expect(try await milliseconds(frames("odd")) == [0, 40, 80, 120, 160, 200])
         #expect(try await milliseconds(frames("odd way-of-work=drops")) == [0, 80, 160])
         #expect(
@@ -142,7 +142,7 @@ struct ClassTests {
         }
     }
 
-    @Test func aThrownErrorIsThePipelinesError() async throws {
+    @Test func thrownErrorBecomesThePipelineError() async throws {
         let error = await #expect(throws: PipelineError.self) {
             try await frames("odd way-of-work=fails")
         }

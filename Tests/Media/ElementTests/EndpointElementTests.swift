@@ -127,7 +127,7 @@ struct EndpointElementTests {
     }
 
     @Test(arguments: [0, 5000])
-    func aSourcesFramesAreThereOnceFromTimeZero(first: Int) async throws {
+    func sourceDeliversEachFrameOnceFromTimeZero(first: Int) async throws {
         let frames = try await frames("numbers first=\(first)")
         #expect(milliseconds(frames) == [0, 40, 80, 120, 160, 200])
         #expect(try firstPixels(frames) == [0, 1, 2, 3, 4, 5])
@@ -142,25 +142,25 @@ struct EndpointElementTests {
         ("fails", "the numbers are exhausted"), ("refuses", "shouldInitialize() returned false"),
         ("throwsAtStart", "the numbers are exhausted"), ("hasNoTime", "set runningTime"),
     ])
-    func aSourcesErrorIsThePipelinesError(end: String, text: String) async throws {
+    func sourceErrorBecomesThePipelineError(end: String, text: String) async throws {
         let error = await #expect(throws: PipelineError.self) {
             try await frames("numbers end=\(end)")
         }
         #expect(error?.description.contains(text) == true, "\(error as Any)")
     }
 
-    @Test func aFormatThatTheNextElementDoesNotTakeIsAnError() async throws {
+    @Test func formatRefusedDownstreamIsAnError() async throws {
         let error = await #expect(throws: PipelineError.self) {
             try await frames("numbers ! video/x-raw,width=100")
         }
         #expect(error?.description.contains("videoconvert") == true, "\(error as Any)")
     }
 
-    @Test func aSourceThatIsStoppedEarlyEnds() async throws {
+    @Test func sourceEndsAtItsBufferLimit() async throws {
         #expect(try await frames("numbers num-buffers=2").count == 2)
     }
 
-    @Test func aLiveSourcesSoundIsContinuous() async throws {
+    @Test func liveSourceAudioIsContinuous() async throws {
         var end: MediaTime?
         var count = 0
         for try await frame in try PipelineAudioSource("silence num-buffers=20 ! appsink").frames()
@@ -189,7 +189,7 @@ struct EndpointElementTests {
         #expect(report.outputs["output"]?.frames == 6)
     }
 
-    @Test func aSinksErrorIsThePipelinesError() async throws {
+    @Test func sinkErrorBecomesThePipelineError() async throws {
         let error = await #expect(throws: (any Error).self) {
             try await Bridge(
                 BridgePlan(

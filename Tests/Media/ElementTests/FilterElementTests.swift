@@ -70,7 +70,7 @@ struct FilterElementTests {
     }
 
     @Test(arguments: Picture.all)
-    func aClassGivesTheSameBytesInGStLaunchAndInABridge(_ picture: Picture) async throws {
+    func elementOutputMatchesInGstLaunchAndABridge(_ picture: Picture) async throws {
         try await withTemporaryDirectory { directory in
             let plugin = try PluginDirectory(directory)
             let (launched, bridged) = (
@@ -98,7 +98,7 @@ struct FilterElementTests {
         }
     }
 
-    @Test func soundIsFilteredInPlaceOrInACopy() async throws {
+    @Test func audioIsFilteredInPlaceOrInACopy() async throws {
         try await withTemporaryDirectory { directory in
             let plugin = try PluginDirectory(directory)
             let (quiet, plain) = (directory.file("quiet.raw"), directory.file("plain.raw"))
@@ -119,7 +119,7 @@ struct FilterElementTests {
         }
     }
 
-    @Test func aValueOutsideOfTheRangeIsGStreamersError() async throws {
+    @Test func gstreamerReportsAValueOutOfRange() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await PluginDirectory(directory).launch(
                 "videotestsrc num-buffers=1 ! blur radius=65 ! fakesink")
@@ -127,7 +127,7 @@ struct FilterElementTests {
         }
     }
 
-    @Test func aSourceAndASinkWorkInGStLaunch() async throws {
+    @Test func sourceAndSinkWorkInGstLaunch() async throws {
         try await withTemporaryDirectory { directory in
             let file = directory.file("ball.y4m")
             let result = try await PluginDirectory(directory).launch(

@@ -111,7 +111,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
     }
 
     /// A sink that is late asks for it with a QoS event.
-    @Test func aFilterSkipsTheFramesThatWouldBeTooLate() async throws {
+    @Test func filterSkipsLateFrames() async throws {
         let late = ClockTime(nanoseconds: 1_000_000_000)
         let (filtered, plain) = try await run(
             "videotestsrc num-buffers=50 ! "

@@ -19,7 +19,7 @@ struct PluginLoadTests {
         "--capture", "videotestsrc num-buffers=3 ! blur radius=3", "--output", "fakesink",
     ]
 
-    @Test func stringsUseTheElementsOfADirectory() async throws {
+    @Test func stringsUseTheElementsOfAPluginDirectory() async throws {
         try await withTemporaryDirectory { directory in
             let plugin = try PluginDirectory(directory)
             let plugins = plugin.path

@@ -40,7 +40,7 @@ struct ReloadTests {
     private static let pictures =
         "pattern=ball ! video/x-raw,format=I420,width=64,height=48,framerate=30/1"
 
-    @Test func noFrameIsLostOrRepeatedAndValuesAreKept() async throws {
+    @Test func reloadKeepsFramesAndPropertyValues() async throws {
         try await withTemporaryDirectory { directory in
             let (changed, whole) = (directory.file("changed.raw"), directory.file("whole.raw"))
             var reloads = 0

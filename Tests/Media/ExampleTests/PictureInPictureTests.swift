@@ -4,7 +4,7 @@ import Testing
 extension ExampleTests {
     /// Two captures in one picture.
     @Suite(.hangGuard) struct PictureInPictureTests {
-        @Test func theInsetIsInTheCornerOfThePicture() async throws {
+        @Test func insetIsInTheCornerOfTheFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("both.mkv")
                 _ = try await Example.run(

@@ -17,7 +17,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func strideAndCropOfAFileAreObserved() async throws {
+        @Test func pushAppliesStrideAndCrop() async throws {
             try await withTemporaryDirectory { directory in
                 var numbers = SeededGenerator(seed: 3)
                 let (stride, height, frames) = (96, 60, 5)
@@ -45,7 +45,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func aCropThatLeavesNothingIsRefusedWithItsCause() async throws {
+        @Test func emptyCropIsRefusedWithItsCause() async throws {
             try await withTemporaryDirectory { directory in
                 let input = try directory.write(
                     String(repeating: "x", count: 96 * 60 * 3 / 2), to: "input.yuv")

@@ -20,7 +20,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func camerasOfDifferentFrameRatesAreOneFilm() async throws {
+        @Test func camerasWithDifferentFrameRatesShareOneFile() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("cameras.mkv")
                 try await Example.run(
@@ -34,7 +34,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func theTraceIsTheOneInTheArticle() async throws {
+        @Test func traceMatchesTheArticle() async throws {
             let article = try Repository.text(
                 "Sources/MediaBridge/MediaBridge.docc/StateMachine.md")
             let shown = try #require(
@@ -48,7 +48,7 @@ extension ExampleTests {
             }
         }
 
-        @Test func aRecordingKeepsTheSizeOfItsFirstPicture() async throws {
+        @Test func recordingKeepsTheSizeOfItsFirstFrame() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("cameras.mkv")
                 try await Example.run(

@@ -14,7 +14,7 @@ import Testing
         #expect(pipeline.element(named: "nobody") == nil)
     }
 
-    @Test func aBoundThatTheStringSetsIsKept() throws {
+    @Test func explicitQueueLimitIsKept() throws {
         let pipeline = try Pipeline(
             parsing: "fakesrc ! appsink name=a max-buffers=7 fakesrc ! appsink name=b")
         let (a, b) = (try #require(pipeline.appSinks["a"]), try #require(pipeline.appSinks["b"]))

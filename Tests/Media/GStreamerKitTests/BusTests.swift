@@ -19,7 +19,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func aListenerThatLeftHarmsNoOther() async throws {
+    @Test func removedListenerDoesNotAffectOthers() async throws {
         let pipeline = try Pipeline(parsing: "videotestsrc num-buffers=3 ! fakesink sync=false")
         let staying = pipeline.messages
         do {
@@ -68,7 +68,7 @@ import Testing
         #expect(first.withLock { $0 } == [error])
     }
 
-    @Test func aStreamWithoutADecoderNamesThePackage() async throws {
+    @Test func missingDecoderErrorNamesThePackage() async throws {
         // No Debian package decodes it, and GStreamer posts a separate message about it.
         let pipeline = try Pipeline(
             parsing: "videotestsrc num-buffers=1 ! video/x-raw,width=16,height=16 ! jpegenc ! "

@@ -46,7 +46,7 @@ import Testing
         #expect(output.caps.isEqual(to: info.caps))
     }
 
-    @Test func newCapsAreFollowed() throws {
+    @Test func chainFollowsNewCaps() throws {
         let chain = try ElementChain("videoconvert ! capsfilter caps=video/x-raw,format=GRAY8")
         for (format, size) in [("I420", 16), ("BGRA", 8), ("I420", 16), ("NV12", 32)] {
             let info = try VideoInfo(format: format, width: size, height: size)
@@ -92,7 +92,7 @@ import Testing
     }
 
     /// `errorignore` turns the flow error into a success, and the element's message remains.
-    @Test func anErrorOfAnEarlierBufferIsNotReported() throws {
+    @Test func errorIsNotReportedForLaterBuffers() throws {
         let chain = try ElementChain("errorignore convert-to=ok ! identity name=last error-after=2")
         let info = try VideoInfo(format: "GRAY8", width: 4, height: 4)
         _ = try chain.process(try Self.picture(info, byte: 0), caps: info.caps)

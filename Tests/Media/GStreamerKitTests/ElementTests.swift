@@ -14,7 +14,7 @@ import Testing
         #expect(element.pad("src")?.peer?.element?.factoryName == "fakesink")
     }
 
-    @Test func aPropertyReadAsAnotherTypeIsNoValue() throws {
+    @Test func propertyReadAsAnotherTypeIsNil() throws {
         let pipeline = try Pipeline(
             parsing: "filesrc name=f location=/nowhere num-buffers=321 ! fakesink name=s")
         let (file, sink) = (

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.hangGuard) struct GraphTests {
-    @Test func aPipelineDrawsItself() throws {
+    @Test func pipelineDescribesItsGraph() throws {
         let pipeline = try Pipeline(parsing: "videotestsrc name=here ! fakesink")
         #expect(pipeline.dot.hasPrefix("digraph"))
         #expect(pipeline.dot.contains("here"))

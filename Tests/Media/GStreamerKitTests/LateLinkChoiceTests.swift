@@ -10,7 +10,7 @@ import Testing
     /// The pad of the sound appears while the pad of the pictures is tried with a receiver that is
     /// kept for the sound.
     @Test(arguments: ["fakesink name=rest async=false", "queue name=rest ! fakesink async=false"])
-    func padsOfTwoThreadsAreLinkedOneAfterTheOther(rest: String) async throws {
+    func padsOfTwoThreadsAreLinkedOneAtATime(rest: String) async throws {
         let pipeline = try Pipeline(
             parsing: "rtpbin name=r latency=0 "
                 + "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48 ! "

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<8) func everyRowOfWhatIsMappedIsInTheMemory(seed: UInt64) throws {
+    @Test(arguments: 0..<8) func everyMappedRowIsInsideTheBuffer(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var (mapped, refused) = (0, 0)
         for _ in 0..<2000 {

@@ -84,7 +84,7 @@ import Testing
         #expect(OpenEnds.ofCapture(PipelineText(text)).ends.isEmpty)
     }
 
-    @Test func aMuxersPadIsChosenByTheTypeOfTheStream() throws {
+    @Test func muxerPadIsChosenByStreamType() throws {
         let text = "appsrc name=video ! avimux ! fakesink"
         let raw = try Caps("video/x-raw(ANY)")
         #expect(

@@ -21,7 +21,7 @@ import Testing
         "fakesrc ! fakesink fakesrc ! fakesink",
         "videotestsrc ! appsink name=out",
     ])
-    func aGoodStringMakesAPipeline(text: String) throws {
+    func validStringMakesAPipeline(text: String) throws {
         let pipeline = try Pipeline(parsing: text)
         #expect(pipeline.text == text)
         #expect(!pipeline.elements.isEmpty)
@@ -73,7 +73,7 @@ import Testing
             ("videotestsrc\0 ! fakesink", .syntax),
             ("\0", .syntax),
         ] as [(String, PipelineError.Code?)])
-    func aBadStringIsAnError(text: String, code: PipelineError.Code?) {
+    func invalidStringIsAnError(text: String, code: PipelineError.Code?) {
         let error = #expect(throws: PipelineError.self) { try Pipeline(parsing: text) }
         if let code { #expect(error?.code == code) }
         #expect(error?.message.isEmpty == false)
@@ -135,12 +135,12 @@ import Testing
         #expect(error?.code == .missingElement)
     }
 
-    @Test func aLongPipelineIsAPipeline() throws {
+    @Test func longPipelineIsParsed() throws {
         let text = "fakesrc ! " + String(repeating: "identity ! ", count: 300) + "fakesink"
         #expect(try Pipeline(parsing: text).elements.count == 302)
     }
 
-    @Test func deepBracketsAreReadOrRefused() {
+    @Test func deeplyNestedBracketsAreParsedOrRefused() {
         for depth in [10, 200] {
             let text =
                 String(repeating: "( ", count: depth) + "fakesrc"

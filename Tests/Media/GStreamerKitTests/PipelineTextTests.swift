@@ -34,7 +34,7 @@ import Testing
             PipelineText("textoverlay text=\"an appsink here\"").mentions(of: ["appsink"]) == [])
     }
 
-    @Test func namesGivenTwiceAreFoundOnce() {
+    @Test func duplicateNamesAreFoundOnce() {
         #expect(PipelineText("a name=x b name=y c name=x d name=x").duplicateNames == ["x"])
         #expect(PipelineText("a name=x b name=\"x\"").duplicateNames == ["x"])
         #expect(PipelineText("( a name=x ) ( b name=x)").duplicateNames == ["x"])

@@ -38,7 +38,7 @@ import Testing
     }
 
     /// The query returns only after the change to NULL has begun and the elements are at READY.
-    @Test(.timeLimit(.minutes(1))) func nullWaitsForAQuery() async throws {
+    @Test(.timeLimit(.minutes(1))) func changeToNullWaitsForAQuery() async throws {
         let pipeline = try Pipeline(parsing: Self.text)
         try await pipeline.setState(.playing)
         let (entered, enter) = AsyncStream<Void>.makeStream()

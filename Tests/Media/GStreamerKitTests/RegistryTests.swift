@@ -41,7 +41,7 @@ import Testing
         #expect(package(.uriSource, "nobody") == nil)
     }
 
-    @Test func theSharedClockRunsForward() {
+    @Test func sharedClockNeverGoesBackwards() {
         let before = SharedClock.now
         let after = SharedClock.now
         #expect(before <= after)
@@ -62,5 +62,5 @@ import Testing
         #expect(none.isEmpty)
     }
 
-    @Test func theVersionIsGStreamers() { #expect(GStreamer.version.hasPrefix("GStreamer 1.")) }
+    @Test func versionNamesGStreamer() { #expect(GStreamer.version.hasPrefix("GStreamer 1.")) }
 }

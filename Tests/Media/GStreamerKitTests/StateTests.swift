@@ -16,7 +16,7 @@ import Testing
         try await pipeline.setState(.null)
     }
 
-    @Test func aChangeThatWaitsForDataReturns() async throws {
+    @Test func stateChangeReturnsWithoutData() async throws {
         let pipeline = try Pipeline(parsing: "appsrc ! fakesink")
         try await pipeline.setState(.playing)
         try await pipeline.setState(.null)

@@ -16,7 +16,7 @@ import Testing
         GRAY8
         """.split(whereSeparator: \.isWhitespace).map(String.init)
 
-    @Test(arguments: formats) func everyFormatHasALayoutThatItsFramesFit(format: String) throws {
+    @Test(arguments: formats) func everyFormatHasALayoutThatFitsItsFrames(format: String) throws {
         for (width, height) in [(64, 48), (1, 1), (33, 17), (641, 481)] {
             let info = try VideoInfo(format: format, width: width, height: height)
             #expect(info.format == format)
@@ -108,7 +108,7 @@ import Testing
         #expect(error?.code == .badValue)
     }
 
-    @Test func rateShapeAndColourTravelInTheCaps() throws {
+    @Test func capsCarryFrameRateAspectRatioAndColour() throws {
         let info = try VideoInfo(
             format: "I420", width: 64, height: 48, frameRate: (30000, 1001),
             pixelAspectRatio: (16, 15), colorimetry: "bt709")
@@ -128,7 +128,7 @@ import Testing
         "video/x-raw,format=NOSUCH,width=4,height=4",
         "video/x-raw,format=I420,width=0,height=4", "video/x-raw,format=I420,width=-4,height=4",
     ])
-    func capsThatFixNoFrameHaveNoLayout(text: String) throws {
+    func incompleteCapsHaveNoLayout(text: String) throws {
         #expect(VideoInfo(try Caps(text)) == nil)
     }
 }

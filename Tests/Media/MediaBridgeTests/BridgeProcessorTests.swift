@@ -55,7 +55,7 @@ struct BridgeProcessorTests {
         #expect(trails.withLock { $0 } == Array(repeating: "abc", count: 6))
     }
 
-    @Test func aFrameThatAProcessorDropsGoesNoFurther() async throws {
+    @Test func droppedFrameReachesNoLaterProcessor() async throws {
         let offered = Atomic<Int>(0)
         let reached = Atomic<Int>(0)
         let report = try await run([
@@ -83,7 +83,7 @@ struct BridgeProcessorTests {
         }
     }
 
-    @Test func aFrameThatIsHeldElsewhereIsCopiedOnceAndStaysUnchanged() async throws {
+    @Test func sharedFrameIsCopiedOnceAndStaysUnchanged() async throws {
         let painters = [Painter(), Painter()]
         let held = Mutex<[VideoFrame]>([])
         let keep = Step { frame in

@@ -43,7 +43,7 @@ struct BridgePropertyTests {
         func process(_ frame: consuming VideoFrame) throws -> VideoFrame? { try body(frame) }
     }
 
-    @Test func framesShowAChangeWhileTheyFlow() async throws {
+    @Test func propertyChangeAppliesToFlowingFrames() async throws {
         try await withBridge { bridge, brightness in
             let changed = try await bridge.setProperty("src.pattern", to: "white")
             #expect(changed.text == "white" && changed.element == "video/src")
@@ -114,7 +114,7 @@ struct BridgePropertyTests {
         #expect(try await bridge.properties(of: "video/q.leaky")[0].text == "no")
     }
 
-    @Test func padsAndInputsOfSelectorsAreChangedToo() async throws {
+    @Test func padsAndSelectorInputsCanBeChanged() async throws {
         try await withBridge(
             "input-selector name=s \(Self.source) ! s. "
                 + "videotestsrc is-live=true pattern=white ! "
@@ -150,7 +150,7 @@ struct BridgePropertyTests {
     }
 
     /// A setter of videotestsrc frees the picture that its streaming thread copies.
-    @Test func changesOfATestSourceNeverMeetItsFrames() async throws {
+    @Test func changesOfATestSourceDoNotRaceWithItsFrames() async throws {
         try await withBridge(
             "videotestsrc is-live=true pattern=black name=src ! "
                 + "video/x-raw,format=GRAY8,width=32,height=32,framerate=1000/1"
@@ -181,7 +181,7 @@ struct BridgePropertyTests {
         }
     }
 
-    @Test func aValueHoldsWhenTheCaptureIsRestartedAndAfterTheEnd() async throws {
+    @Test func propertyValueSurvivesARestartAndTheEnd() async throws {
         var plan = BridgePlan(
             capture: Self.source.replacing("videotestsrc", with: "videotestsrc num-buffers=3"),
             outputs: ["fakesink"])

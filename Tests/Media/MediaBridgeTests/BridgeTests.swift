@@ -37,7 +37,7 @@ struct BridgeTests {
         }
     }
 
-    @Test func anErrorOfTheCaptureLeavesTheFileComplete() async throws {
+    @Test func captureErrorLeavesTheFileComplete() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             let plan = BridgePlan(
@@ -129,7 +129,7 @@ struct BridgeTests {
         "x264enc bframes=2", "vp8enc deadline=1", "jpegenc",
         "x264enc ! h264parse ! video/x-h264,stream-format=byte-stream,alignment=nal",
     ])
-    func aFrameLimitCountsPicturesThatComeEncoded(encoding: String) async throws {
+    func frameLimitCountsEncodedFrames(encoding: String) async throws {
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=60 ! "
                 + "video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! \(encoding)",
@@ -143,7 +143,7 @@ struct BridgeTests {
         #expect(encoding.contains("nal") ? (30...60).contains(frames) : frames == 30)
     }
 
-    @Test func aFrameLimitDoesNotCountThePacketsOfAContainer() async throws {
+    @Test func frameLimitDoesNotCountContainerPackets() async throws {
         var plan = BridgePlan(
             capture:
                 "videotestsrc num-buffers=60 ! video/x-raw,width=64,height=48 ! x264enc ! mpegtsmux",
@@ -155,7 +155,7 @@ struct BridgeTests {
 
     /// A limit cuts off no stream before its time, regardless of which stream arrives later.
     @Test(arguments: Limit.allCases, ["audio", "video", ""])
-    func soundEndsWithTheLastFrameOfALimit(limit: Limit, slow: String) async throws {
+    func audioEndsWithTheLastFrameOfALimit(limit: Limit, slow: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             func delay(_ stream: String, _ microseconds: Int) -> String {
@@ -194,7 +194,7 @@ struct BridgeTests {
         #expect(throws: PipelineError.self) { try Bridge(twice) }
     }
 
-    @Test func twoRecordingsOfOneNameAreRefused() {
+    @Test func recordingsWithTheSameNameAreRefused() {
         var plan = BridgePlan(capture: capture, outputs: [])
         plan.recordings = ["/nowhere/a.mkv", "/nowhere/b.mkv"].map {
             BridgePlan.Recording(path: $0)

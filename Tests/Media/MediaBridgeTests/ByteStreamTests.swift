@@ -32,7 +32,7 @@ import Testing
         "flvmux ! F decodebin ! videoconvert ! x264enc",
         "avimux ! F queue ! decodebin ! videoconvert ! x264enc",
         "h264parse ! video/x-h264,stream-format=byte-stream ! F decodebin ! videoconvert ! x264enc",
-    ]) func demuxersAndParsersFindOutWhatTheBytesAre(film: String) async throws {
+    ]) func demuxersAndParsersDetectTheFormatOfBytes(film: String) async throws {
         try await withTemporaryDirectory { directory in
             let parts = film.components(separatedBy: " F ")
             let path = directory.file("film")
@@ -108,7 +108,7 @@ import Testing
     /// A parser of an elementary stream knows only decoding times. In a capture its units are due
     /// when they are decoded; behind the cut matroskamux would write them with time zero.
     @Test(arguments: ["matroskamux", "mp4mux", "queue ! matroskamux", "mpegtsmux"])
-    func mediaThatAMuxerCannotPlaceInTimeIsAnError(muxer: String) async throws {
+    func muxingMediaWithoutPresentationTimesIsAnError(muxer: String) async throws {
         try await withTemporaryDirectory { directory in
             let (film, result) = (directory.file("film.h264"), directory.file("film"))
             try await Tool.check(
@@ -132,7 +132,7 @@ import Testing
     }
 
     /// The end of the stream may arrive before or after the bytes are read.
-    @Test func framesOfBytesAreAnError() async throws {
+    @Test func readingFramesFromBytesIsAnError() async throws {
         try await withTemporaryDirectory { directory in
             let path = try directory.write("any bytes at all\n", to: "any")
             for _ in 0..<10 {
@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: [
         "fdsrc fd=", "fdsrc do-timestamp=true fd=", "fakesrc is-live=true sizetype=fixed name=a",
     ])
-    func framesOfBytesThatNeverEndAreAnError(source: String) async throws {
+    func readingFramesFromEndlessBytesIsAnError(source: String) async throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data("any bytes at all".utf8))
         let descriptor = pipe.fileHandleForReading.fileDescriptor

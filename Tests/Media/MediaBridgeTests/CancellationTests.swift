@@ -5,7 +5,7 @@ import Testing
 
 /// A cancelled task ends its waits.
 @Suite(.hangGuard) struct CancellationTests {
-    @Test func aBridgeOfACancelledTaskEndsAndCompletesItsFile() async throws {
+    @Test func cancelledBridgeCompletesItsFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             let (frames, first) = AsyncStream<Void>.makeStream()

@@ -14,7 +14,7 @@ struct CaptureRestartTests {
         return policy
     }
 
-    @Test func framesOfManyRunsContinueOnTheClock() async throws {
+    @Test func timestampsContinueAcrossRestarts() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             var plan = BridgePlan(
@@ -85,7 +85,7 @@ struct CaptureRestartTests {
 
     /// A live source that ends or fails after a number of frames, again and again. `COPIED=60 SEED=7` makes more
     /// cases.
-    @Test func everySourceThatReturnsIsRecordedIntoOneFile() async throws {
+    @Test func restartedSourceIsRecordedIntoOneFile() async throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["SEED"].flatMap { UInt64($0) } ?? 1
         var random = SeededGenerator(seed: seed)
@@ -128,7 +128,7 @@ struct CaptureRestartTests {
         }
     }
 
-    @Test func aServerThatDoesNotAnswerYetIsWaitedFor() async throws {
+    @Test func waitsForAServerThatDoesNotAnswerYet() async throws {
         let port = try FreePort.tcp()
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(
@@ -161,7 +161,7 @@ struct CaptureRestartTests {
         }
     }
 
-    @Test func aDeviceThatNeverComesDoesNotKeepTheRunFromEnding() async throws {
+    @Test func missingDeviceDoesNotKeepTheRunFromEnding() async throws {
         var plan = BridgePlan(
             capture: "v4l2src device=/dev/video987 ! videoconvert", outputs: ["fakesink"])
         plan.restart = Self.policy
@@ -175,14 +175,14 @@ struct CaptureRestartTests {
         "filesrc location=/does/not/exist ! decodebin",
         "videotestsrc is-live=true ! identity error-after=1",
     ])
-    func aStringThatIsWrongIsNotWaitedFor(capture: String) async throws {
+    func invalidStringIsNotRetried(capture: String) async throws {
         var plan = BridgePlan(capture: capture, outputs: ["fakesink"])
         plan.restart = Self.policy
         let report = try await Bridge(plan).run()
         #expect(report.ended == .error && report.failures.count == 1, "\(report)")
     }
 
-    @Test func aFileThatEndsIsNotStartedAgain() async throws {
+    @Test func endedFileIsNotRestarted() async throws {
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=10 ! video/x-raw,width=32,height=32",
             outputs: ["fakesink"])
@@ -284,7 +284,7 @@ struct CaptureRestartTests {
         }
     }
 
-    @Test func aCaptureThatWritesFilesIsRefused() throws {
+    @Test func restartOfACaptureThatWritesFilesIsRefused() throws {
         var plan = BridgePlan(
             capture: "videotestsrc is-live=true ! tee name=t ! queue ! filesink location=/dev/null "
                 + "t. ! queue ! appsink name=video")

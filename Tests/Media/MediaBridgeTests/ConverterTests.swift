@@ -41,7 +41,7 @@ import Testing
 
     /// The same without GStreamer as the reference: checks where each pixel goes.
     @Test(arguments: VideoRotation.allCases, [false, true])
-    func aPictureIsTurnedClockwiseAndThenMirrored(
+    func frameIsRotatedClockwiseAndThenMirrored(
         rotation: VideoRotation, isMirrored: Bool
     ) throws {
         let size = VideoSize(width: 5, height: 3)
@@ -65,7 +65,7 @@ import Testing
         #expect(try made.rows == [expected])
     }
 
-    @Test func turnMirrorSizeAndFormatComeInThisOrder() throws {
+    @Test func rotationMirrorSizeAndFormatApplyInThisOrder() throws {
         // The left half is black and the right half white; after the rotation the upper half is
         // black.
         var frame = try VideoFrame(
@@ -88,7 +88,7 @@ import Testing
         #expect(Array(rows[14].prefix(4)) == [255, 255, 255, 255])
     }
 
-    @Test func anotherShapeGetsBordersAndIsNotDistorted() throws {
+    @Test func anotherAspectRatioGetsBorders() throws {
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 16, height: 16), runningTime: .zero)
         try frame.withMutablePlanes { planes in
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func aPictureThatFillsAnotherShapeIsCroppedInTheMiddle() throws {
+    @Test func fillingAnotherAspectRatioCropsAroundTheCentre() throws {
         var frame = try VideoFrame(
             VideoFormat(.gray8, width: 32, height: 16), runningTime: .zero)
         try frame.withMutablePlanes { planes in
@@ -124,7 +124,7 @@ import Testing
         #expect(rows.allSatisfy { Array($0) == [UInt8](repeating: 255, count: 16) })
     }
 
-    @Test func pixelsThatAreNotSquareAreSquareAfterAScale() throws {
+    @Test func scalingMakesPixelsSquare() throws {
         var format = VideoFormat(.gray8, width: 16, height: 16)
         format.pixelAspectRatio = VideoFormat.Rational(2, 1)
         let frame = try VideoFrame(format, runningTime: .zero)
@@ -165,7 +165,7 @@ import Testing
         #expect(made.rotation == .rotation90, "the caller sets the rotation of a rotated frame")
     }
 
-    @Test func picturesInTheProgramsOwnMemoryAreConverted() throws {
+    @Test func framesInProgramMemoryAreConverted() throws {
         let size = VideoSize(width: 7, height: 5)
         let planes = try VideoPixelFormat.nv12.packedPlanes(size, strideInPixels: 11)
         let storage = try DefinedPicture.bytes(planes).withUnsafeBytes { bytes in
@@ -257,7 +257,7 @@ import Testing
         #expect(wrong == 0)
     }
 
-    @Test func theBackendGivesEachStreamItsOwn() throws {
+    @Test func backendMakesAConverterForEachStream() throws {
         let backend = GStreamerBackend()
         let (a, b) = (backend.clockTime(), backend.clockTime())
         #expect(a <= b && a > .zero)

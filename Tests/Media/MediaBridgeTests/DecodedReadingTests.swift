@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aLiveStreamsFramesHaveItsTiming() async throws {
+    @Test func liveFramesCarryTheTimingOfTheirStream() async throws {
         let frames = try await read(
             "videotestsrc is-live=true num-buffers=20 ! \(Self.size) ! "
                 + "x264enc tune=zerolatency ! h264parse")
@@ -58,7 +58,7 @@ import Testing
         #expect(frames.allSatisfy { $0.liveTiming != nil })
     }
 
-    @Test func aCodecMayChangeAndPicturesMayFollow() async throws {
+    @Test func codecMayChangeAndRawFramesMayFollow() async throws {
         let frames = try await read(
             "videotestsrc num-buffers=10 ! \(Self.size) ! x264enc bframes=2 ! h264parse ! c. "
                 + "videotestsrc num-buffers=10 ! \(Self.size) ! jpegenc ! c. "
@@ -68,7 +68,7 @@ import Testing
         #expect(times == times.sorted())
     }
 
-    @Test func aLoopThatIsLeftEndsAndTheNextBegins() async throws {
+    @Test func nextLoopBeginsAfterOneIsLeft() async throws {
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=100 ! \(Self.size) ! x264enc ! h264parse")
         for _ in 0..<5 {
@@ -110,7 +110,7 @@ import Testing
         #expect(statistics.dropped[.undecodable] == 10)
     }
 
-    @Test func aCodecWithoutADecoderIsNamed() async throws {
+    @Test func errorNamesACodecWithoutADecoder() async throws {
         let source = try PipelineVideoSource("videotestsrc num-buffers=3 ! theoraenc")
         let error = await #expect(throws: PipelineError.self) {
             for try await _ in source.frames() {}
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// The frames before an error are read first.
-    @Test func anErrorComesAfterTheLastPicture() async throws {
+    @Test func errorFollowsTheLastFrame() async throws {
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=50 ! \(Self.size) ! x264enc tune=zerolatency ! h264parse ! "
                 + "identity error-after=21")

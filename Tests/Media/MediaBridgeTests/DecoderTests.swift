@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func everyUnitBecomesAPictureWithItsTimesAndRotation(
+    func everyUnitIsDecodedWithItsTimesAndRotation(
         codec: VideoCodec
     ) async throws {
         var units = try await EncodedUnits.make(codec, 30)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aPictureComesBeforeTheNextUnitDoes(codec: VideoCodec) async throws {
+    func frameIsDecodedBeforeTheNextUnitArrives(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.make(codec, 5)
         let receiver = Receiver()
         let decoder = try await decoder(codec, to: receiver)
@@ -94,7 +94,7 @@ import Testing
         try await onControl { decoder.stop() }
     }
 
-    @Test func picturesThatAreNotInOrderKeepTheTimesOfTheirUnits() async throws {
+    @Test func reorderedFramesKeepTheTimesOfTheirUnits() async throws {
         let units = try await EncodedUnits.h264(
             40, settings: "bframes=3 b-adapt=false key-int-max=40")
         let times = units.compactMap(\.runningTime)
@@ -162,7 +162,7 @@ import Testing
         #expect(receiver.frames.count + decoder.lostUnits == taken + decoder.pictureSurplus)
     }
 
-    @Test func aUnitWithoutAPictureIsNotWaitedFor() async throws {
+    @Test func decoderDoesNotWaitForAUnitWithoutAFrame() async throws {
         let units = try await EncodedUnits.make(.h264, 3)
         let parameters = EncodedVideoFrame(
             .h264, bytes: [0, 0, 0, 1, 0x09, 0x10], runningTime: .zero)
@@ -299,7 +299,7 @@ import Testing
         #expect(receiver.endings == 1 && receiver.frames.isEmpty)
     }
 
-    @Test func aDecoderThatIsNotInstalledIsNamedWithItsPackage() {
+    @Test func missingDecoderIsReportedWithItsPackage() {
         let error = #expect(throws: PipelineError.self) {
             _ = try PipelineDecoder(.vp8, elements: "avdec_nosuch", to: Receiver())
         }
@@ -330,7 +330,7 @@ import Testing
         #expect(count + decoder.lostUnits == 10, "each became a picture or is counted")
     }
 
-    @Test func aUnitWhosePictureComesDuringTheStopIsLost() async throws {
+    @Test func unitDecodedDuringTheStopIsLost() async throws {
         let ledger = try PendingAccessUnits(reordering: 0)
         let receiver = Receiver()
         let pictures = DecodedPictures(ledger, to: receiver)
@@ -350,7 +350,7 @@ import Testing
         #expect(receiver.frames.count == 1 && ledger.lost == 1)
     }
 
-    @Test func parameterSetsAloneAreTakenAndGiveNoPicture() async throws {
+    @Test func parameterSetsAloneAreAcceptedAndYieldNoFrame() async throws {
         let units = try await EncodedUnits.h264(3)
         // The bytes before the first slice.
         let bytes = units[0].bytes
@@ -374,7 +374,7 @@ import Testing
         #expect(decoder.lostUnits == 0)
     }
 
-    @Test func aUnitWithoutATimeGetsTheClocks() async throws {
+    @Test func unitWithoutATimestampGetsTheClockTime() async throws {
         var units = try await EncodedUnits.mjpeg(1)
         units[0].runningTime = nil
         let receiver = Receiver()

@@ -61,7 +61,7 @@ struct DelayedLinkTests {
     }
 
     @Test(arguments: Case.all("video", converter: "videoconvert"))
-    func theProgramGetsTheVideo(_ test: Case) async throws {
+    func programReceivesTheVideo(_ test: Case) async throws {
         try await withTemporaryDirectory { directory in
             let film = try await film(directory, isAudioFirst: test.isAudioFirst)
             let source = try PipelineVideoSource(test.capture(film))
@@ -72,7 +72,7 @@ struct DelayedLinkTests {
     }
 
     @Test(arguments: Case.all("audio", converter: "audioconvert"))
-    func theProgramGetsTheAudio(_ test: Case) async throws {
+    func programReceivesTheAudio(_ test: Case) async throws {
         try await withTemporaryDirectory { directory in
             let film = try await film(directory, isAudioFirst: test.isAudioFirst)
             let source = try PipelineAudioSource(test.capture(film))
@@ -83,7 +83,7 @@ struct DelayedLinkTests {
     }
 
     @Test(arguments: ["fakesink async=false", "queue ! fakesink async=false"])
-    func theProgramGetsTheVideoOfRTP(other: String) async throws {
+    func programReceivesTheVideoOfRTP(other: String) async throws {
         let source = try PipelineVideoSource(
             "rtpbin name=r videotestsrc num-buffers=12 ! video/x-raw,width=64,height=48 ! "
                 + "x264enc tune=zerolatency ! rtph264pay pt=96 ! r.recv_rtp_sink_0 "

@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test(arguments: encoders)
-    func anEncoderKeepsToABitRate(encoder: String) async throws {
+    func encoderKeepsToABitRateLimit(encoder: String) async throws {
         let source = try source(encoder, "num-buffers=240")
         var sizes: [Int] = []
-        for try await unit in source.units() {
+        for try await unit in source.encodedFrames() {
             sizes.append(unit.byteCount)
             guard sizes.count == 60 else { continue }
             var limit = VideoLimit()
@@ -44,7 +44,7 @@ import Testing
         #expect(after * 4 < before * 3, "\(before) and \(after) bytes a unit")
     }
 
-    @Test func aLimitAboveTheStringsOwnChangesNothing() throws {
+    @Test func limitAboveTheConfiguredBitRateHasNoEffect() throws {
         let source = try source("x264enc name=encoder bitrate=500 ! h264parse")
         let encoder = try #require(source.pipeline.element(named: "encoder"))
         for (limit, expected) in [(300_000, 300), (2_000_000, 500), (nil, 500), (100, 1)] {
@@ -67,7 +67,7 @@ import Testing
 
     /// The limit passes from the network to the encoder in the string, and is lifted when the
     /// network has bandwidth again.
-    @Test func theEncoderOfACallFollowsTheNetwork() async throws {
+    @Test func encoderOfACallFollowsTheNetworkBitRate() async throws {
         let network = LossyTransport(LoopbackNetwork())
         let (sender, receiver) = (MediaEngine(transport: network), MediaEngine(transport: network))
         let source = try source(

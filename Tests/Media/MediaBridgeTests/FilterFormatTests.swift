@@ -70,7 +70,7 @@ import Testing
     @Test(
         arguments: ["IYU1", "v210", "ARGB64", "UYVP", "RGB16", "RGB", "BGR", "GBR", "GBRA"]
             as [VideoPixelFormat])
-    func aPackedPictureLosesItsColours(format: VideoPixelFormat) throws {
+    func packedFrameLosesItsColours(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
             let gray = try #require(try GrayscaleFilter().process(frame))

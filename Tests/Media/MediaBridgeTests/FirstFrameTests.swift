@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.hangGuard) struct FirstFrameTests {
     /// A reader may look for a frame at any time, even while the first one is being announced.
-    @Test func theFirstFrameIsReadAfterItsTimingIsKnown() async throws {
+    @Test func firstFrameIsReadAfterItsTimingIsKnown() async throws {
         let capture = try Capture(
             "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=16,height=16", depth: 3)
         let branch = capture.branches[0]

@@ -34,7 +34,7 @@ struct FirstProgramTests {
         expectBalanced(source.statistics)
     }
 
-    @Test func aSecondLoopOverSoundIsAFreshRunToo() async throws {
+    @Test func secondLoopOverAudioIsAFreshRun() async throws {
         let source = try PipelineAudioSource("audiotestsrc num-buffers=20")
         var first = source.frames().makeAsyncIterator()
         _ = try await first.next()
@@ -44,7 +44,7 @@ struct FirstProgramTests {
         try await source.stop()
     }
 
-    @Test func aLoopOfAnotherTaskIsEndedByStop() async throws {
+    @Test func stopEndsALoopInAnotherTask() async throws {
         let source = try PipelineVideoSource(
             "appsrc name=never is-live=true ! video/x-raw,format=GRAY8,width=16,height=16,framerate=1/1"
                 + " ! appsink")

@@ -152,7 +152,7 @@ import Testing
         _ = try? await sink.finish()
     }
 
-    @Test func planesWithRoomBetweenThemAreTaken() async throws {
+    @Test func planesWithGapsBetweenThemAreAccepted() async throws {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 16)
         memory.initializeMemory(as: UInt8.self, repeating: 128)
         let address = UInt(bitPattern: memory.baseAddress)

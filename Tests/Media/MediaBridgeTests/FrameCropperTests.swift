@@ -8,7 +8,7 @@ import Testing
 
 /// Frames of which the buffer marks a part as visible.
 @Suite(.hangGuard) struct FrameCropperTests {
-    @Test func cutsAFrameToThePartThatItsBufferMarks() throws {
+    @Test func cropsAFrameToItsVisiblePart() throws {
         let layout = FrameLayout(try VideoInfo(format: "I420", width: 64, height: 48))
         let luma = (0..<48).flatMap { row in (0..<64).map { UInt8(row + $0) } }
         guard let buffer = Buffer.copying(luma + [UInt8](repeating: 128, count: 64 * 48 / 2)) else {
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// A part outside of the frame is not trusted.
-    @Test func keepsTheFrameIfThePartIsNotInIt() throws {
+    @Test func keepsTheFrameIfTheVisiblePartIsOutsideIt() throws {
         let layout = FrameLayout(try VideoInfo(format: "I420", width: 64, height: 48))
         guard let buffer = Buffer.copying([UInt8](repeating: 0, count: 64 * 48 * 3 / 2)) else {
             throw FrameError(.outOfMemory, "no memory")

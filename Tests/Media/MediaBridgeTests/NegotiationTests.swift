@@ -48,7 +48,7 @@ import Testing
     ]
 
     @Test(arguments: [pictures, "\(pictures) ! video/x-raw,width=160,height=120"])
-    func severalOutputsAgreeAsBehindATee(capture: String) async throws {
+    func outputsNegotiateAsBehindATee(capture: String) async throws {
         for first in Self.branches {
             for second in Self.branches where second != first {
                 try await expectTheFormatsOfATee(of: capture, into: [first, second])
@@ -119,13 +119,13 @@ import Testing
 
     /// `autovideoconvert` answers ANY, but refuses what its converters do not accept.
     @Test(arguments: ["", " ! video/x-raw,width=320,height=240,framerate=10/1"])
-    func anElementThatChoosesItsConvertersGetsWhatTheyTake(caps: String) async throws {
+    func autovideoconvertReceivesASupportedFormat(caps: String) async throws {
         let report = try await Bridge.run(
             capture: Self.pictures + caps, outputs: ["autovideoconvert ! x264enc ! fakesink"])
         #expect(report.outputs["output"]?.frames == 5)
     }
 
-    @Test func aVisualiserOfAFilesSoundLosesNothing() async throws {
+    @Test func audioVisualiserLosesNoFrame() async throws {
         let plan = BridgePlan(
             capture: "audiotestsrc num-buffers=90 ! audioconvert ! wavescope", outputs: ["fakesink"]
         )
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func namesOfEndsMeanTheOnlyStream() async throws {
+    @Test func defaultEndNamesMeanTheOnlyStream() async throws {
         for (capture, output) in [
             ("appsink name=sink", "appsrc name=src ! fakesink"), ("appsink name=sink", "fakesink"),
             ("appsink", "appsrc name=src ! fakesink"),

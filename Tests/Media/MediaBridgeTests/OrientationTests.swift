@@ -22,7 +22,7 @@ import Testing
             ("rotate-0", .upright), ("rotate-90", .rotation90), ("rotate-180", .rotation180),
             ("rotate-270", .rotation270), ("flip-rotate-90", .rotation90),
         ] as [(String, VideoRotation)])
-    func theTagIsTheRotationOfEveryFrame(tag: String, rotation: VideoRotation) async throws {
+    func tagSetsTheRotationOfEveryFrame(tag: String, rotation: VideoRotation) async throws {
         let all = try await rotations(
             "videotestsrc num-buffers=5 ! \(Self.tiny) ! taginject tags=image-orientation=\(tag)")
         #expect(all == [VideoRotation](repeating: rotation, count: 5))
@@ -48,7 +48,7 @@ import Testing
         try await onControl { try source.shouldDispose() }
     }
 
-    @Test func eachStreamOfSeveralHasItsOwn() async throws {
+    @Test func eachConcatenatedStreamHasItsOwnRotation() async throws {
         let all = try await rotations(
             """
             concat name=c ! appsink max-buffers=2
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func theTagsValuesAreRead() {
+    @Test func orientationTagValuesAreParsed() {
         #expect(ImageOrientation(tag: "rotate-90") == ImageOrientation(degrees: 90))
         #expect(
             ImageOrientation(tag: "flip-rotate-0") == ImageOrientation(degrees: 0, isMirrored: true)

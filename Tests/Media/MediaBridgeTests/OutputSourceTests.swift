@@ -51,7 +51,7 @@ struct OutputSourceTests {
         #expect((1.9...2.1).contains(ends.sound))
     }
 
-    @Test func aLimitEndsASourceThatWouldGoOn() async throws {
+    @Test func limitEndsAnEndlessSource() async throws {
         let ends = try await ends(
             sound: "audiotestsrc samplesperbuffer=4410 num-buffers=40", frames: 25)
         #expect((0.9...1.1).contains(ends.pictures))

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func aWrongKeyIsNamedWithItsLine() throws {
+    @Test func unknownKeyIsReportedWithItsLine() throws {
         let error = try #require(
             failure(of: "about: a\n\ncapture: videotestsrc\noutput: fakesink\n"))
         #expect(error.code == .badFile)
@@ -24,13 +24,13 @@ import Testing
         #expect(error.advice?.contains("outputs") == true)
     }
 
-    @Test func aWrongKeyOfAVariableIsNamedWithItsLine() throws {
+    @Test func unknownKeyOfAVariableIsReportedWithItsLine() throws {
         let error = try #require(failure(of: "variables:\n  a:\n    standard: 1\n"))
         #expect(error.code == .badFile)
         #expect(error.message.hasPrefix("x.yaml:3: ") && error.message.contains("\"standard\""))
     }
 
-    @Test func aVariableWithoutAValueIsNamedWithItsLine() throws {
+    @Test func variableWithoutAValueIsReportedWithItsLine() throws {
         let text = """
             variables:
               input: {meaning: a film}
@@ -45,7 +45,7 @@ import Testing
         #expect(failure(of: text, setting: ["input": "a"]) == nil)
     }
 
-    @Test func aVariableThatIsNotDeclaredIsNamedWithItsLine() throws {
+    @Test func undeclaredVariableIsReportedWithItsLine() throws {
         let error = try #require(
             failure(of: "capture: |\n  videotestsrc\n  num-buffers=${count}\n"))
         #expect(error.code == .badFile)
@@ -60,7 +60,7 @@ import Testing
         #expect(error.advice == "one of: a, b")
     }
 
-    @Test func anUnknownElementIsNamedWithItsLineInsideTheBlock() throws {
+    @Test func unknownElementIsReportedWithItsLineInTheBlock() throws {
         let text = """
             # a comment
             capture: |
@@ -77,7 +77,7 @@ import Testing
         #expect(error.message.hasPrefix("x.yaml:9: ") && error.message.contains("nosuchsink"))
     }
 
-    @Test func anUnknownPropertyIsNamedWithItsLineInsideTheBlock() throws {
+    @Test func unknownPropertyIsReportedWithItsLineInTheBlock() throws {
         let error = try #require(
             failure(of: "capture: |\n  videotestsrc\n  colour=red ! videoconvert\n"))
         #expect(error.code == .noSuchProperty)
@@ -150,7 +150,7 @@ import Testing
         ("capture: videotestsrc\noutputs:\n  a:\n", 3),
         ("capture: videotestsrc\noutputs:\n  a: |\n\n  b: fakesink\n", 3),
     ])
-    func anEmptyStringIsNamedWithItsLine(text: String, line: Int) throws {
+    func emptyStringIsReportedWithItsLine(text: String, line: Int) throws {
         let error = try #require(failure(of: text))
         #expect(error.code == .badFile)
         #expect(error.message.hasPrefix("x.yaml:\(line): "), "\(error.message)")
@@ -175,7 +175,7 @@ import Testing
         ("variables: {a: b}\n", "variable a must consist of keys and values"),
         ("variables: {a: {default: [1]}}\n", "a default must be text"),
     ])
-    func aWrongTypeIsNamedWithItsLine(text: String, message: String) throws {
+    func wrongTypeIsReportedWithItsLine(text: String, message: String) throws {
         let error = try #require(failure(of: "# a comment\n" + text))
         #expect(error.code == .badFile)
         #expect(error.message == "x.yaml:2: \(message)")

@@ -5,7 +5,7 @@ import Testing
 
 /// Runs the pipeline files that need no hardware; ffprobe counts what they wrote.
 @Suite("Recordings of pipeline files", .hangGuard) struct PipelineRecordingTests {
-    @Test func aTestPictureGoesToAFile() async throws {
+    @Test func testPatternIsRecorded() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let plan = try PipelineFolder.plan(
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["clip.mkv", "clip.mp4"])
-    func everyFrameAndSampleOfAFilmGoesToAFile(name: String) async throws {
+    func everyFrameAndSampleOfAFileIsRecorded(name: String) async throws {
         try await withTemporaryDirectory { directory in
             let clip = Clip()
             let input = try await clip.make(at: directory.file(name))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func recordsAFilmWithoutAudioAndWarns() async throws {
+    @Test func recordsAFileWithoutAudioAndWarns() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.hasAudio = false
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aCameraAndAMicrophoneGoToOneFile() async throws {
+    @Test func cameraAndMicrophoneAreRecordedIntoOneFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("call.webm")
             var plan = try PipelineFolder.plan(
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func theStringsPasteToGstLaunch() async throws {
+    @Test func stringsRunUnchangedInGstLaunch() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let plan = try PipelineFolder.plan("test-to-file.yaml", setting: ["file": path])
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func aRecordingThatIsKilledPlays() async throws {
+    @Test func killedRecordingPlays() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("demo.mkv")
             let result = try await withChildProcess(

@@ -39,7 +39,7 @@ struct ProcessedUnitsTests {
     }
 
     @Test(arguments: encoders)
-    func everyPictureIsSeenInItsOrderAndRecordedOnce(encoder: String) async throws {
+    func everyFrameIsProcessedInOrderAndRecordedOnce(encoder: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let watcher = Watcher()
@@ -87,7 +87,7 @@ struct ProcessedUnitsTests {
         }
     }
 
-    @Test func aLimitOfFramesCountsPictures() async throws {
+    @Test func frameLimitCountsDecodedFrames() async throws {
         var plan = BridgePlan(capture: "\(Self.raw) ! x264enc ! h264parse")
         let watcher = Watcher()
         plan.processors = [watcher]

@@ -22,7 +22,7 @@ import Testing
     ]
 
     @Test(arguments: formats)
-    func aPictureIsWhatGStreamersCropMakesOfIt(format: PushFormat) throws {
+    func cropMatchesThatOfGStreamer(format: PushFormat) throws {
         let pixels = try #require(VideoPixelFormat(push: format))
         for (stride, height) in Self.sizes {
             let whole = VideoSize(width: stride, height: height)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func imc2IsI420WithItsChromaElsewhere() throws {
+    @Test func imc2MatchesI420WithRearrangedChroma() throws {
         for (stride, height) in [(16, 8), (14, 9), (2, 1), (6, 5)] {
             let whole = VideoSize(width: stride, height: height)
             let original = try DefinedPicture.frame(.i420, whole)
@@ -96,7 +96,7 @@ import Testing
 
     /// A camera frame has GStreamer's strides; cropped, it equals the output of `videocrop`.
     @Test(arguments: formats)
-    func aPixelBufferOfGStreamersIsCroppedToo(format: PushFormat) throws {
+    func gstreamerPixelBufferIsCropped(format: PushFormat) throws {
         let pixels = try #require(VideoPixelFormat(push: format))
         let original = try DefinedPicture.frame(pixels, VideoSize(width: 15, height: 9))
         let pushed = ExternalVideoFrame()

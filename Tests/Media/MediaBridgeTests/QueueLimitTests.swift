@@ -15,7 +15,7 @@ import Testing
         ("", nil),
         ("soon", nil), ("3 s", nil), ("MB", nil), ("20M", nil),
     ])
-    func aLimitIsATimeASizeOrANumber(text: String, limit: QueueLimit?) {
+    func limitIsATimeASizeOrACount(text: String, limit: QueueLimit?) {
         #expect(QueueLimit(text) == limit)
     }
 
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: 0..<16)
-    func aFullQueueLosesItsOldestFramesAndCountsThem(seed: UInt64) async throws {
+    func fullQueueDropsAndCountsItsOldestFrames(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let interval = Self.intervals.randomElement(using: &random)!
         let (limit, most) = Self.limit(every: interval, &random)
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// Frames without a duration between them would never fill a queue that only time limits.
-    @Test func framesOfOneTimeAreBoundedByNumber() async throws {
+    @Test func framesWithoutADurationAreLimitedByCount() async throws {
         let (sink, source, gate) = try Self.output(QueueLimit(time: .seconds(1)), .evictOldest)
         try await sink.start()
         var frame = try Self.frame(0, every: 0)
@@ -125,7 +125,7 @@ import Testing
     @Test(arguments: [
         QueueLimit(buffers: -1), QueueLimit(bytes: -1), QueueLimit(time: .seconds(-1)),
     ])
-    func aNegativeLimitDoesNotEndTheProcess(limit: QueueLimit) async throws {
+    func negativeLimitDoesNotTrap(limit: QueueLimit) async throws {
         let (sink, _, gate) = try Self.output(limit, .evictOldest)
         try await sink.start()
         for number in 0..<3 { _ = sink.consume(try Self.frame(number, every: 1_000_000)) }

@@ -4,7 +4,7 @@ import Testing
 /// The objects that a process holds after starts and stops. `make soak` measures growth.
 @Suite(.hangGuard)
 struct ResourceTests {
-    @Test func startsAndStopsLeaveNoObject() async throws {
+    @Test func startsAndStopsLeakNoObject() async throws {
         try await withTemporaryDirectory { directory in
             let result = try await Tool.run(
                 try Tool.built("CycleProbe"), ["30", directory.path],

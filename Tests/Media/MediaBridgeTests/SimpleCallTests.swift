@@ -7,7 +7,7 @@ import Testing
 /// Calls that a new user writes because they are the obvious ones.
 @Suite(.hangGuard)
 struct SimpleCallTests {
-    @Test func picturesAndSoundOfAProgramAreWrittenToARecorder() async throws {
+    @Test func programWritesVideoAndAudioToARecorder() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             var configuration = Recorder.Configuration()
@@ -29,7 +29,7 @@ struct SimpleCallTests {
         }
     }
 
-    @Test func aClosureWritesPictures() async throws {
+    @Test func closureWritesFrames() async throws {
         try await withTemporaryDirectory { directory in
             let count = Atomic<Int>(0)
             try await Bridge.run(
@@ -59,7 +59,7 @@ struct ChosenFormatTests {
         ("videotestsrc num-buffers=3 ! \(size),format={YUY2,NV12}", "NV12"),
         ("videotestsrc num-buffers=3 ! \(size) ! appsink caps=video/x-raw,format=BGRA", "BGRA"),
     ])
-    func aSourceGivesWhatEveryPlayerTakes(capture: String, format: String) async throws {
+    func sourceDeliversAWidelySupportedFormat(capture: String, format: String) async throws {
         var formats: Set<String> = []
         for try await frame in try PipelineVideoSource(capture).frames() {
             formats.insert(frame.format.pixelFormat.rawValue)

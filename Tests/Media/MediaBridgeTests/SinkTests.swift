@@ -22,7 +22,7 @@ struct SinkTests {
         }
     }
 
-    @Test func everyFrameThatIsWrittenIsInTheFile() async throws {
+    @Test func everyWrittenFrameIsInTheFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let sink = try PipelineVideoSink(
@@ -39,7 +39,7 @@ struct SinkTests {
         }
     }
 
-    @Test func aFrameWithoutTimeAndOneThatGoesBackAreRefused() async throws {
+    @Test func missingAndBackwardTimestampsAreRefused() async throws {
         let sink = try PipelineVideoSink("fakesink")
         let all = try frames(3)
         try await sink.write(all[1])
@@ -90,7 +90,7 @@ struct SinkTests {
         #expect(try await sink.finish().written == 2)
     }
 
-    @Test func aFullDiskIsTheErrorOfTheWriterAndOfTheEnd() async throws {
+    @Test func fullDiskFailsWriteAndFinish() async throws {
         let sink = try PipelineVideoSink("filesink location=/dev/full buffer-mode=2")
         let error = await #expect(throws: PipelineError.self) {
             for frame in try frames(200) { try await sink.write(frame) }
@@ -164,7 +164,7 @@ struct SinkTests {
         }
     }
 
-    @Test func aChangeOfSizeAndFormatIsScaledToTheRecordingsFirst() async throws {
+    @Test func changedSizeAndFormatAreConvertedToTheFirst() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             let sink = try PipelineVideoSink("x264enc ! mp4mux ! filesink location=\(path)")
@@ -185,7 +185,7 @@ struct SinkTests {
         }
     }
 
-    @Test func aWriterWaitsForRoomAndEndsWhenTheOutputDoes() async throws {
+    @Test func waitingWriterEndsWithTheOutput() async throws {
         var configuration = PipelineVideoSink.Configuration()
         configuration.queue = QueueLimit(buffers: 2)
         let sink = try PipelineVideoSink(

@@ -113,7 +113,7 @@ struct SourceTests {
         #expect(try await second.next() != nil)
     }
 
-    @Test func aCancelledReaderEndsWhileNothingComes() async throws {
+    @Test func cancelledReaderEndsWithoutAFrame() async throws {
         let source = try PipelineVideoSource(
             "appsrc name=never is-live=true ! video/x-raw,format=GRAY8,width=16,height=16,framerate=1/1"
                 + " ! appsink")
@@ -129,7 +129,7 @@ struct SourceTests {
         #expect(try await reader.value == 0)
     }
 
-    @Test func theFormatFollowsTheCapsFrameByFrame() async throws {
+    @Test func formatFollowsTheCapsFrameByFrame() async throws {
         let source = try PipelineVideoSource(
             """
             concat name=c ! appsink

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func eachFrameIsAUnitAtOnceWithItsTime(codec: VideoCodec) async throws {
+    func eachFrameIsEncodedImmediatelyWithItsTime(codec: VideoCodec) async throws {
         var frames = try await Self.frames(20)
         for index in frames.indices {
             frames[index].rotation = .rotation90
@@ -67,7 +67,7 @@ import Testing
         #expect(units.first?.size == VideoSize(width: 160, height: 120))
     }
 
-    @Test func hardwareEncodesWhereItIsChosen() async throws {
+    @Test func hardwareEncoderIsUsedWhereItIsChosen() async throws {
         _ = try StandInEncoder("vah264enc", "x264enc")
         var settings = VideoEncoderSettings(.h264, bitRate: 500_000)
         settings.encoder = .hardware
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: codecs)
-    func aRequestBeforeTheFirstFrameHidesNoLaterOne(codec: VideoCodec) async throws {
+    func earlyKeyframeRequestDoesNotHideALaterOne(codec: VideoCodec) async throws {
         let settings = VideoEncoderSettings(codec, bitRate: 500_000)
         let units = try await Self.encode(Self.frames(15), settings) { index, encoder in
             if index % 5 == 0 { encoder.requestKeyFrame() }
@@ -107,7 +107,7 @@ import Testing
 
     /// After a change of size or format no unit is missing, and the first one is a keyframe.
     @Test(arguments: codecs)
-    func aNewFormatBeginsWithAKeyFrame(codec: VideoCodec) async throws {
+    func newFormatBeginsWithAKeyframe(codec: VideoCodec) async throws {
         var frames = try await Self.frames(6)
         for part in [
             try await Self.frames(6, 320, 240), try await Self.frames(6, 96, 64, format: "BGRA"),
@@ -151,7 +151,7 @@ import Testing
 
     /// Noise uses all available bits.
     @Test(arguments: codecs)
-    func theBitRateIsKeptAndChanges(codec: VideoCodec) async throws {
+    func bitRateIsKeptAndCanChange(codec: VideoCodec) async throws {
         let units = try await Self.encode(
             Self.frames(180, 320, 240), VideoEncoderSettings(codec, bitRate: 6_000_000)
         ) { index, encoder in

@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Otherwise the end of one program's output would be detected only when the other has exited.
-    @Test func aProgramHoldsNothingOfAnother() async throws {
+    @Test func childProcessDoesNotInheritThePipesOfAnother() async throws {
         try await withChildProcess("bash", ["-c", "readlink /proc/self/fd/1; exec sleep 3600"]) {
             try await $0.waitForOutput("]")
             let pipe = $0.output.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -42,11 +42,11 @@ import Testing
         }
     }
 
-    @Test func aMissingProgramIsNamed() async throws {
+    @Test func errorNamesAMissingProgram() async throws {
         await #expect(throws: ChildProcess.Failure.self) { try await Tool.run("no-such-program") }
     }
 
-    @Test func aTemporaryDirectoryIsGoneAfterwards() async throws {
+    @Test func temporaryDirectoryIsRemovedAfterwards() async throws {
         let path = try await withTemporaryDirectory { directory in
             _ = try directory.write("text", to: "file")
             return directory.path

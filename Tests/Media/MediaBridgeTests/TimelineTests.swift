@@ -60,7 +60,7 @@ struct TimelineTests {
         #expect(times == [40_000_000, 80_000_000, 120_000_000])
     }
 
-    @Test func anOutputThatJoinsAFileInTheMiddleMayBeginAtZero() async throws {
+    @Test func outputThatJoinsAFileMidwayMayBeginAtZero() async throws {
         var configuration = PipelineVideoSink.Configuration()
         configuration.timeOrigin = .firstFrame
         let (_, times) = try await times(
@@ -68,7 +68,7 @@ struct TimelineTests {
         #expect(times == [0, 40_000_000])
     }
 
-    @Test func aFrameFromBeforeTheOutputsTimeIsRefusedAndCounted() async throws {
+    @Test func frameBeforeTheOutputsStartIsRefusedAndCounted() async throws {
         let live = LiveTiming(clockOrigin: MediaTime(SharedClock.now), latency: .zero)
         let sink = try PipelineVideoSink("fakesink")
         try await sink.write(try frame(100, live: live))

@@ -11,12 +11,14 @@ import Testing
 
     private static func units(of capture: String) async throws -> [EncodedVideoFrame] {
         var units: [EncodedVideoFrame] = []
-        for try await unit in try PipelineVideoSource(capture).units() { units.append(unit) }
+        for try await unit in try PipelineVideoSource(capture).encodedFrames() {
+            units.append(unit)
+        }
         return units
     }
 
     @Test(arguments: films)
-    func aFilmsUnitsAreItsPackets(film: CopyTests.Film, endings: [String]) async throws {
+    func unitsMatchThePacketsOfAFile(film: CopyTests.Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
             let capture = try await film.capture(in: directory)
             let source = directory.file("source-\(film.codec)")
@@ -46,12 +48,14 @@ import Testing
     }
 
     @Test(arguments: CopyTests.films.filter { $0.0.isSound })
-    func aFilmsSoundIsItsPackets(film: CopyTests.Film, endings: [String]) async throws {
+    func audioUnitsMatchThePacketsOfAFile(film: CopyTests.Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
             let capture = try await film.capture(in: directory)
             let source = directory.file("source-\(film.codec)")
             var units: [EncodedAudioFrame] = []
-            for try await unit in try PipelineAudioSource(capture).units() { units.append(unit) }
+            for try await unit in try PipelineAudioSource(capture).encodedFrames() {
+                units.append(unit)
+            }
             let first = try #require(units.first)
             #expect(first.sampleRate == (film.codec == "pcm_alaw" ? 8000 : 48000))
             #expect(first.channels == (film.codec == "pcm_alaw" ? 1 : 2))
@@ -97,7 +101,7 @@ import Testing
         ("pcm_alaw", "audioresample ! audio/x-raw,rate=8000 ! alawenc", .alaw, "mkv"),
         ("pcm_mulaw", "audioresample ! audio/x-raw,rate=8000 ! mulawenc", .mulaw, "mkv"),
     ])
-    func aProgramsSoundIsRecorded(
+    func audioUnitsOfAProgramAreRecorded(
         name: String, encoding: String, codec: AudioCodec, ending: String
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -110,7 +114,7 @@ import Testing
                 "audiotestsrc num-buffers=50 samplesperbuffer=960 ! audio/x-raw,rate=48000,channels=2 "
                     + "! audioconvert ! \(encoding)")
             var count = 0
-            for try await unit in source.units() {
+            for try await unit in source.encodedFrames() {
                 #expect(unit.codec == codec)
                 count += 1
                 try await recorder.write(
@@ -128,14 +132,14 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func reorderedPicturesKeepBothTimesThroughASink(isOfProgram: Bool) async throws {
+    func reorderedFramesKeepBothTimesThroughASink(isOfProgram: Bool) async throws {
         try await withTemporaryDirectory { directory in
             let film = CopyTests.reordered
             let capture = try await film.capture(in: directory)
             let path = directory.file("out.mp4")
             let sink = try PipelineVideoSink("h264parse ! mp4mux ! filesink location=\(path)")
             var isReordered = false
-            for try await unit in try PipelineVideoSource(capture).units() {
+            for try await unit in try PipelineVideoSource(capture).encodedFrames() {
                 let decoded = try #require(unit.decodingTime)
                 if let shown = unit.runningTime, shown > decoded { isReordered = true }
                 guard isOfProgram else {
@@ -164,7 +168,7 @@ import Testing
     }
 
     @Test(arguments: EncodedUnits.codecs)
-    func aProgramsUnitsAreRecorded(codec: VideoCodec) async throws {
+    func unitsOfAProgramAreRecorded(codec: VideoCodec) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let units = try await EncodedUnits.make(codec, 30)
@@ -179,14 +183,14 @@ import Testing
 
     /// The bytes identify the same key units as the encoder does.
     @Test(arguments: EncodedUnits.codecs)
-    func keyUnitsAreKnownByTheirBytes(codec: VideoCodec) async throws {
+    func keyframesAreRecognizedByTheirBytes(codec: VideoCodec) async throws {
         let units = try await EncodedUnits.made(codec, 25)
         #expect(units.units.map(\.isKeyFrame) == units.keys)
         #expect(units.keys.contains(false) == (codec != .mjpeg))
     }
 
     @Test(arguments: films)
-    func aFilmsUnitsAreDecoded(film: CopyTests.Film, endings: [String]) async throws {
+    func unitsOfAFileAreDecoded(film: CopyTests.Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
             let units = try await Self.units(of: try await film.capture(in: directory))
             let receiver = Receiver()
@@ -206,7 +210,7 @@ import Testing
     @Test func rawStreamHasNoUnits() async throws {
         let raw = try PipelineVideoSource("videotestsrc num-buffers=3")
         let notEncoded = await #expect(throws: PipelineError.self) {
-            for try await _ in raw.units() {}
+            for try await _ in raw.encodedFrames() {}
         }
         #expect(notEncoded?.message.contains("not encoded video") == true)
     }

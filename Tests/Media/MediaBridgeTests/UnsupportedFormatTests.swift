@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theFirstFormatThatIsNotTakenEndsTheRun(isLive: Bool) async throws {
+    func unsupportedFirstFormatEndsTheRun(isLive: Bool) async throws {
         let report = try await Bridge(
             BridgePlan(capture: Self.pictures(isLive: isLive), outputs: ["h264parse ! fakesink"])
         ).run()
@@ -47,7 +47,7 @@ import Testing
     }
     private static let counter = "jpegenc ! avimux ! fakesink"
 
-    @Test func aSingleOddFrameIsDroppedAndCounted() async throws {
+    @Test func singleFrameInAnotherFormatIsDroppedAndCounted() async throws {
         let report = try await Bridge(
             BridgePlan(
                 capture: Self.rates((30, 20), (25, 1), (30, 20)), outputs: [Self.counter])

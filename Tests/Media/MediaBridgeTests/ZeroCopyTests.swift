@@ -28,7 +28,7 @@ struct ZeroCopyTests {
         }
     }
 
-    @Test func writingCopiesOnlyWhatIsShared() async throws {
+    @Test func writingCopiesOnlySharedMemory() async throws {
         let source = try PipelineVideoSource(
             "videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64")
         var iterator = source.frames().makeAsyncIterator()

@@ -178,7 +178,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func everyExampleOfTheListIsACommand() async throws {
+    @Test func everyListedExampleIsACommand() async throws {
         let text = try Repository.text("Sources/MediaBridge/MediaBridge.docc/Engine.md")
         let commands = text.split(separator: "\n").compactMap { line in
             line.wholeMatch(of: /swift run bridge-examples ([a-z-]+) .*/).map {

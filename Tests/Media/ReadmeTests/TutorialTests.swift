@@ -15,7 +15,7 @@ extension ReadmeTests {
                 .compactMap { $0.components(separatedBy: "```").first }
         }
 
-        @Test func everyBlockOfEveryTutorialIsCompiledOrRunHere() throws {
+        @Test func everyTutorialBlockIsCompiledOrRun() throws {
             let tutorials = try FileManager.default
                 .contentsOfDirectory(atPath: Repository.path(Self.articles))
                 .filter { $0.hasPrefix("Tutorial") }
@@ -57,7 +57,7 @@ extension ReadmeTests {
             }
         }
 
-        @Test func theCallsSeeAndChangeTheirFrames() async throws {
+        @Test func callTutorialSeesAndChangesFrames() async throws {
             try await withTemporaryDirectory { directory in
                 await #expect(processExitsWith: .success) { [path = directory.path as String] in
                     try enter(path)
@@ -87,7 +87,7 @@ extension ReadmeTests {
             }
         }
 
-        @Test func theCameraChangesWithinOneFile() async throws {
+        @Test func engineTutorialSwitchesCamerasWithinOneFile() async throws {
             try await withTemporaryDirectory { directory in
                 await #expect(processExitsWith: .success) { [path = directory.path as String] in
                     try enter(path)

@@ -5,13 +5,13 @@ import Testing
 /// three lines with windows are in the live layer.
 @Suite(.hangGuard)
 struct WildTests {
-    @Test func theCorpusHasManyLinesAndNamesTheirSources() async throws {
+    @Test func corpusHasManyLines() async throws {
         let result = try await Tool.run(Tool.built("Wild"), ["--list"])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.split(separator: "\n").count >= 150)
     }
 
-    @Test func aLineOfEachFamilyDoesWhatGstLaunchDoesOrIsRefusedFairly() async throws {
+    @Test func lineOfEachFamilyMatchesGstLaunchOrIsRefused() async throws {
         let result = try await Tool.run(
             Tool.built("Wild"), ["--sample", "1", "--jobs", "1"])
         let output = result.output

@@ -23,7 +23,7 @@ enum RelayedPeers {
     static func play(_ url: String, turn: String) async throws {
         let source = try PipelineVideoSource(whep: url, token: "tok", connection: connection(turn))
         var count = 0
-        for try await _ in source.units() {
+        for try await _ in source.encodedFrames() {
             count += 1
             if count == enough { break }
         }

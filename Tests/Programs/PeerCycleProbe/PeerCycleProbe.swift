@@ -68,7 +68,7 @@ struct PeerCycleProbe {
         let source = try PipelineVideoSource(
             "videotestsrc is-live=true ! video/x-raw,width=64,height=64,framerate=100/1 ! \(encoder)"
         )
-        for try await unit in source.units() {
+        for try await unit in source.encodedFrames() {
             sender.send(unit)
             if observer.count.load(ordering: .relaxed) >= 5 { break }
         }

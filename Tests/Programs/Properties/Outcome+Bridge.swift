@@ -101,7 +101,7 @@ extension Outcome {
                 offered: video.offered, written: video.written, repeated: video.repeated,
                 dropped: video.dropped)
         }
-        if let audio = report.audio { soundDrops = audio.dropped + audio.droppedUnits }
+        if let audio = report.audio { soundDrops = audio.dropped + audio.droppedEncodedFrames }
         if let failure = report.failure, !failures.contains(failure.description) {
             failures.append(failure.description)
         }

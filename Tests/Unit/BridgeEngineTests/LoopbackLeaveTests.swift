@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aReceiverMayLeaveFromInsideOfACall() async throws {
+    @Test func receiverMayLeaveDuringACallback() async throws {
         let ears = Ears()
         let anna = try await join("anna", ears)
         let receiver = Fleeing()
@@ -144,7 +144,7 @@ import Testing
         #expect(lost.words.allSatisfy { $0 == .joined("ben") })
     }
 
-    @Test func nothingIsHeldAfterLeaving() async throws {
+    @Test func leavingReleasesEverything() async throws {
         weak var receiver: Ears?
         weak var membership: (Member)?
         weak var picture: (any VideoFrameStorage)?

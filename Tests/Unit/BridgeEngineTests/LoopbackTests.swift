@@ -68,7 +68,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aChannelAndAUserNeedNames() async throws {
+    @Test func channelAndUserNeedNames() async throws {
         #expect(
             await joinError(network, ChannelRequest(channel: "", userID: "anna"))
                 == .invalidArgument)
@@ -78,7 +78,7 @@ import Testing
         #expect(network.channelNames.isEmpty)
     }
 
-    @Test func aCancelledTaskJoinsNothing() async throws {
+    @Test func cancelledTaskDoesNotJoin() async throws {
         let join = Task { [network] in
             withUnsafeCurrentTask { $0?.cancel() }
             return await joinError(network, ChannelRequest(channel: "room", userID: "anna"))

@@ -21,7 +21,7 @@ import Testing
         ChannelRequest(channel: channel, token: token, userID: "anna")
     }
 
-    @Test func aChannelThatDemandsATokenChecksIt() async throws {
+    @Test func channelThatRequiresATokenChecksIt() async throws {
         let network = LoopbackNetwork()
         network.demand(password("sesame"), forChannel: "cave")
         #expect(await joinError(network, request("cave")) == .tokenMissing)

@@ -36,7 +36,7 @@ import Testing
     /// Under any network fault: units stay in order, none arrives without its reference, and every
     /// unit is counted once.
     @Test(arguments: 0..<30)
-    func unitsComeInOrderAndWithWhatTheyReferTo(_ seed: Int) async throws {
+    func unitsArriveInOrderWithTheirReferences(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed) + 1000)
         let loopback = LoopbackNetwork(timeline: time)
         let network = LossyTransport(loopback, on: time)
@@ -140,7 +140,7 @@ import Testing
 
     /// Audio passes the same network.
     @Test(arguments: 0..<5)
-    func soundComesInOrder(_ seed: Int) async throws {
+    func audioArrivesInOrder(_ seed: Int) async throws {
         final class Listener: ChannelReceiver {
             let times = Mutex<[MediaTime]>([])
             func receive(

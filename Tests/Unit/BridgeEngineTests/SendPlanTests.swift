@@ -16,7 +16,7 @@ import Testing
         return SendPlan(for: size, rate, hint: hint, configuration, limit)
     }
 
-    @Test func withoutALimitTheSourceDecides() {
+    @Test func planFollowsTheSourceWithoutALimit() {
         let plan = plan(hd)
         #expect(plan.size == hd && plan.frameRate == 30)
         #expect(plan.bitRate == 1280 * 720 * 30 / 10)

@@ -6,7 +6,7 @@ import Testing
 @Suite(.hangGuard) struct ContributorPageTests {
     private static let page = "Sources/MediaBridge/MediaBridge.docc/WhereToChangeWhat.md"
 
-    @Test func everyPlaceExists() throws {
+    @Test func everyListedPathExists() throws {
         let text = try Repository.text(Self.page)
         let places = text.matches(of: /`((?:Sources|Tests)\/[^`]+)`/).map { String($0.output.1) }
         #expect(places.count > 40)

@@ -18,12 +18,12 @@ import Testing
         #expect(large.isEmpty)
     }
 
-    @Test func everyModuleIsLookedAt() throws {
+    @Test func everyModuleIsChecked() throws {
         #expect(Self.targets.contains("MediaBridge"))
         #expect(try Rooms(target: "\(Self.sources)/MediaBridge").sizes.count > 10)
     }
 
-    @Test func foldersThatUseEachOtherAreFound() {
+    @Test func mutuallyDependentFoldersAreFound() {
         let rooms = Rooms([
             ("Upper", "public struct Engine { let queue: Queue }"),
             ("Lower", "final class Queue {\n    weak var owner: Engine?\n}"),

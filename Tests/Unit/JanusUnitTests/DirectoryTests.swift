@@ -97,7 +97,7 @@ struct DirectoryTests {
         #expect(late.settle() == [.left("ben", .kicked)])
     }
 
-    @Test func aUserWhoseConnectionReturnsHasNotLeft() throws {
+    @Test func reconnectedUserHasNotLeft() throws {
         var directory = directory(try publisher("ben", video: "", audio: ""))
         directory.unpublish("ben")
         #expect(directory.settle() == [.unpublished(0, "ben"), .audioUnpublished("ben")])
@@ -108,7 +108,7 @@ struct DirectoryTests {
         #expect(directory.settle() == [.published(0, "ben"), .audioPublished("ben")])
     }
 
-    @Test func afterAnInterruptionOthersAreWaitedFor() throws {
+    @Test func missingUsersAreAwaitedAfterAnInterruption() throws {
         var directory = directory(
             try publisher("ben", video: ""), try publisher("carl", video: "", audio: ""),
             try publisher("dora"))

@@ -11,7 +11,7 @@ struct SignallingTextTests {
         ("WS://[::1]:99/a", "::1", 99, "/a"), ("ws://[::1]", "::1", 80, "/"),
         ("wss://host?a", "host", 443, "/?a"),
     ])
-    func addressesAreRead(text: String, host: String, port: Int, path: String) throws {
+    func addressesAreParsed(text: String, host: String, port: Int, path: String) throws {
         let address = try #require(ServerAddress(text))
         #expect(address.host == host)
         #expect(address.port == port)
@@ -25,7 +25,7 @@ struct SignallingTextTests {
     ])
     func invalidAddressIsRefused(text: String) { #expect(ServerAddress(text) == nil) }
 
-    @Test func silenceIsNoticedWithinThreeSeconds() {
+    @Test func silentServerIsDetectedWithinThreeSeconds() {
         let limits = WebSocketLimits()
         #expect(limits.silence + limits.pingInterval < .seconds(3))
         #expect(JanusTransport.Configuration().silenceTimeout == limits.silence.asDefaultDeadline)

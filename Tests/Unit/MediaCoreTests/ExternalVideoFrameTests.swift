@@ -35,16 +35,16 @@ import Testing
     }
 
     @Test(arguments: [0, 6, 9, 11, 17, -1, .max, .min])
-    func aFormatOfNoMeaningIsRefused(number: Int) {
+    func unknownFormatNumberIsRefused(number: Int) {
         #expect(cause { $0.format = PushFormat(rawValue: number) } == .badFormat)
     }
 
     @Test(arguments: [45, 1, -90, 360, .max, .min])
-    func aRotationOfNoMeaningIsRefused(degrees: Int) {
+    func invalidRotationIsRefused(degrees: Int) {
         #expect(cause { $0.rotation = degrees } == .badFormat)
     }
 
-    @Test func aFormatWithoutItsPixelsIsRefused() throws {
+    @Test func formatWithoutItsBufferIsRefused() throws {
         #expect(cause { $0.format = .pixelBuffer } == .wrongBufferType)
         #expect(cause { $0.dataBuf = nil } == .wrongBufferType)
         let picture = try PixelBuffer(.bgra, size: VideoSize(width: 8, height: 6))
@@ -56,12 +56,12 @@ import Testing
     }
 
     @Test(arguments: [0, -8, 65533, .max, .min])
-    func aStrideOfNoPictureIsRefused(stride: Int) {
+    func invalidStrideIsRefused(stride: Int) {
         #expect(cause { $0.strideInPixels = stride } == .badStride)
     }
 
     @Test(arguments: [0, -6, 16384, .max, .min])
-    func aHeightOfNoPictureIsRefused(height: Int) {
+    func invalidHeightIsRefused(height: Int) {
         #expect(cause { $0.height = height } == .badSize)
     }
 
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: [.i420, .bgra, .nv21, .rgba, .imc2, .argb, .nv12, .i422] as [PushFormat])
-    func bytesThatAreTooFewAreRefused(format: PushFormat) throws {
+    func tooFewBytesAreRefused(format: PushFormat) throws {
         let pixels = try #require(VideoPixelFormat(push: format))
         let planes = try pixels.packedPlanes(VideoSize(width: 8, height: 6))
         let enough = planes.map { $0.offset + $0.stride * $0.rows }.max() ?? 0
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aCropOfAPixelBufferThatLeavesNothingIsRefused() throws {
+    @Test func emptyCropOfAPixelBufferIsRefused() throws {
         let picture = try PixelBuffer(.nv12, size: VideoSize(width: 8, height: 6))
         for crop in [8, -1, .max, .min] {
             let cause = cause {
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: PackedFormats.all)
-    func aCroppedPixelBufferIsCutAsBytesAre(format: VideoPixelFormat) throws {
+    func pixelBufferIsCroppedLikeBytes(format: VideoPixelFormat) throws {
         let size = VideoSize(width: 9, height: 7)
         let frame = ExternalVideoFrame()
         frame.format = 12

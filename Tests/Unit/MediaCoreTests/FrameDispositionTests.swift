@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct FrameDispositionTests {
-    @Test func onlyAnAcceptedFrameIsAccepted() {
+    @Test func droppedFrameIsNotAccepted() {
         #expect(FrameDisposition.accepted.isAccepted)
         for cause in DropCause.allCases { #expect(!FrameDisposition.dropped(cause).isAccepted) }
     }
@@ -19,7 +19,7 @@ import Testing
         #expect(counts.total == 4)
     }
 
-    @Test func aSumHoldsBothSides() {
+    @Test func sumContainsBothCounts() {
         var a = DropCounts()
         var b = DropCounts()
         a[.late] = 1
@@ -59,7 +59,7 @@ import Testing
         #expect(sum == FrameBalance(offered: 65, delivered: 25, dropped: drops))
     }
 
-    @Test func aFrameThatWasCountedTwiceIsSeen() {
+    @Test func frameCountedTwiceIsDetected() {
         #expect(!FrameBalance(offered: 1, delivered: 2).isBalanced)
         #expect(!FrameBalance(offered: 1, delivered: -1).isBalanced)
         var drops = DropCounts()

@@ -84,7 +84,7 @@ private let isSanitized =
         VideoPlaneLayout(offset: 0, stride: 0, rows: 1, width: 8),
         VideoPlaneLayout(offset: 0, stride: -8, rows: 2, width: 8),
     ])
-    func memoryOfItsOwnRefusesALayoutThatCannotBe(plane: VideoPlaneLayout) {
+    func allocatedMemoryRefusesAnImpossibleLayout(plane: VideoPlaneLayout) {
         let error = #expect(throws: FrameError.self) {
             try MemoryFrameStorage(
                 format: VideoFormat(.gray8, width: 8, height: 1), planes: [plane])
@@ -93,7 +93,7 @@ private let isSanitized =
     }
 
     @Test(.enabled(if: !isSanitized, "a sanitizer ends the process where malloc gives nil"))
-    func memoryThatTheSystemDoesNotHaveIsAnError() {
+    func failedAllocationIsAnError() {
         let plane = VideoPlaneLayout(offset: 0, stride: 1 << 50, rows: 8, width: 8)
         let error = #expect(throws: FrameError.self) {
             try MemoryFrameStorage(
@@ -102,7 +102,7 @@ private let isSanitized =
         #expect(error?.code == .outOfMemory)
     }
 
-    @Test func memoryOfItsOwnIsZeroedAndWritable() throws {
+    @Test func allocatedMemoryIsZeroedAndWritable() throws {
         let storage = try gray(5, 3, padding: 3)
         #expect(storage.isWritable)
         #expect(storage.bytes.count == 24)
@@ -135,7 +135,7 @@ private let isSanitized =
         #expect(try frame.firstByte() == 7)
     }
 
-    @Test func planesAreBytesAndStride() throws {
+    @Test func planesGiveBytesAndStride() throws {
         var frame = VideoFrame(try gray(4, 3, padding: 12), runningTime: nil)
         try frame.withMutablePlanes { planes in
             let plane = planes[0]

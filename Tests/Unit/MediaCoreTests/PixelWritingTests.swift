@@ -30,7 +30,7 @@ struct PixelWritingTests {
     @Test(arguments: [
         (32, FrameDisposition.accepted), (31, .dropped(.badSize)), (0, .dropped(.badSize)),
     ])
-    func bytesOfAnArrayAreCounted(count: Int, disposition: FrameDisposition) {
+    func arrayOfTheWrongLengthIsRefused(count: Int, disposition: FrameDisposition) {
         let bytes = [UInt8](repeating: 1, count: count)
         let size = VideoSize(width: 8, height: 4)
         #expect(
@@ -42,7 +42,7 @@ struct PixelWritingTests {
         #expect(ofSpan == disposition)
     }
 
-    @Test func aPixelIsWrittenWhereItIs() throws {
+    @Test func pixelIsWrittenAtItsPosition() throws {
         var picture = try PixelBuffer(.gray8, size: VideoSize(width: 16, height: 8))
         try picture.withMutablePlanes { planes in
             planes[0].fill(1)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aRowBehindTheMemoryEndsTheProgram() async {
+    @Test func rowBeyondTheMemoryTraps() async {
         await #expect(processExitsWith: .failure) {
             try lie(rows: 9).withPlanes { _ = $0[0].row(4) }
         }

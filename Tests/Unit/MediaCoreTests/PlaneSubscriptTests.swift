@@ -10,7 +10,7 @@ import Testing
         return VideoFrame(storage, runningTime: .zero)
     }
 
-    @Test func aSampleIsWrittenAndReadByPlaneRowAndPlace() throws {
+    @Test func sampleIsWrittenAndReadByPlaneRowAndColumn() throws {
         var frame = try picture()
         try frame.withMutablePlanes { planes in
             planes[0].fill(16)

@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(arguments: PackedFormats.all, sizes)
-    func aPictureIsTakenWithoutItsPadding(format: VideoPixelFormat, size: VideoSize) throws {
+    func frameIsCopiedWithoutItsPadding(format: VideoPixelFormat, size: VideoSize) throws {
         for stride in [nil, size.width, size.width + 1, size.width + 6] {
             let planes = try format.packedPlanes(size, strideInPixels: stride)
             let bytes = PackedFormats.bytes(planes)
@@ -46,7 +46,7 @@ import Testing
         (0, 4), (4, 0), (-1, 4), (4, -1), (16384, 4), (4, 16384), (.max, .max), (.min, .min),
         (.max, 1), (1, .max),
     ])
-    func aSizeOfNoPictureIsRefused(width: Int, height: Int) {
+    func invalidSizeIsRefused(width: Int, height: Int) {
         let bytes = [UInt8](repeating: 0, count: 64)
         let size = VideoSize(width: width, height: height)
         for format in PackedFormats.all {
@@ -78,7 +78,7 @@ import Testing
         VideoCrop(left: .max, right: .max), VideoCrop(top: .max, bottom: .max),
         VideoCrop(left: .min), VideoCrop(right: .min), VideoCrop(left: 1, right: .max),
     ])
-    func aCropThatLeavesNothingOrIsNegativeIsRefused(crop: VideoCrop) {
+    func emptyOrNegativeCropIsRefused(crop: VideoCrop) {
         let bytes = [UInt8](repeating: 0, count: 1024)
         bytes.withUnsafeBytes { bytes in
             let picture = RawPicture(
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aFormatThatIsNotOfBareBytesIsRefused() {
+    @Test func formatWithoutAByteLayoutIsRefused() {
         let bytes = [UInt8](repeating: 0, count: 1024)
         bytes.withUnsafeBytes { bytes in
             for format: VideoPixelFormat in ["v210", "", .any, "NO SUCH"] {

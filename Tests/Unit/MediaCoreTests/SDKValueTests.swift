@@ -9,11 +9,11 @@ import Testing
             (1, "I420"), (2, "BGRA"), (3, "NV21"), (4, "RGBA"), (5, "I420"), (7, "ARGB"),
             (8, "NV12"), (16, "Y42B"),
         ])
-    func everyNumberOfPushModeIsAFormat(number: Int, name: String) {
+    func everyPushModeNumberIsAFormat(number: Int, name: String) {
         #expect(VideoPixelFormat(push: PushFormat(rawValue: number))?.rawValue == name)
     }
 
-    @Test func theNumbersOfPushModeHaveNames() {
+    @Test func pushModeNumbersHaveNames() {
         let named: [(PushFormat, Int)] = [
             (.i420, 1), (.bgra, 2), (.nv21, 3), (.rgba, 4), (.imc2, 5), (.argb, 7), (.nv12, 8),
             (.pixelBuffer, 12), (.i422, 16),
@@ -24,11 +24,11 @@ import Testing
     }
 
     @Test(arguments: [0, 6, 9, 10, 11, 12, 13, 14, 15, 17, -1, .max, .min])
-    func otherNumbersOfPushModeAreNoFormat(number: Int) {
+    func otherPushModeNumbersAreNotFormats(number: Int) {
         #expect(VideoPixelFormat(push: PushFormat(rawValue: number)) == nil)
     }
 
-    @Test func theNumbersOfMediaIOAreFormats() {
+    @Test func mediaIONumbersAreFormats() {
         #expect(VideoPixelFormat(mediaIO: 1) == .i420)
         #expect(VideoPixelFormat(mediaIO: 2) == .bgra)
         #expect(VideoPixelFormat(mediaIO: 8) == .nv12)

@@ -14,7 +14,7 @@ import Testing
         #expect(plane.rowBytes == 128)
     }
 
-    @Test func aRowNeverReachesBeyondItsStride() {
+    @Test func rowBytesNeverExceedTheStride() {
         #expect(VideoPlaneLayout(offset: 0, stride: 8, rows: 1, width: 10).rowBytes == 8)
     }
 

@@ -46,7 +46,7 @@ import Testing
         #expect(try picture.rows() == before, "the sink wrote into its copy")
     }
 
-    @Test func aPixelBufferIsTheVeryStorage() throws {
+    @Test func pixelBufferIsTheSameStorage() throws {
         let picture = try PackedFormats.padded(.i420, VideoSize(width: 5, height: 3))
         let sink = PixelSink()
         try sink.render(VideoFrame(picture, runningTime: nil))
@@ -63,7 +63,7 @@ import Testing
         #expect(error?.message.contains(method) == true)
     }
 
-    @Test func aFormatWithoutAPackedLayoutIsAnErrorForRawDataAlone() throws {
+    @Test func formatWithoutAPackedLayoutFailsOnlyForRawData() throws {
         let plane = VideoPlaneLayout(offset: 0, stride: 128, rows: 2, width: 48, pixelStride: 0)
         let picture = try MemoryFrameStorage(
             format: VideoFormat("v210", width: 48, height: 2), planes: [plane])

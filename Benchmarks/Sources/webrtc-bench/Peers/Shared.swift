@@ -39,7 +39,7 @@ func play(_ count: Int, _ url: String) async throws {
             for _ in 0..<count {
                 group.addTask {
                     var isFirst = true
-                    for try await _ in try player(url).units() {
+                    for try await _ in try player(url).encodedFrames() {
                         log.note(-1)
                         if isFirst { say("playing") }
                         isFirst = false

@@ -6,7 +6,7 @@ extension Recordings.File {
             /// Its format.
             public var stream: Stream
             /// Number of encoded frames: pictures, or blocks of sound.
-            public var units: Int
+            public var frames: Int
             /// Size of all encoded frames in bytes.
             public var bytes: Int
             /// Number of key frames. Every block of sound is one.
@@ -85,7 +85,7 @@ extension Recordings.File.Inspection.Track {
         let steps = zip(times.dropFirst(), times).map { $0 - $1 }
         let usual = steps.isEmpty ? 0 : steps.sorted()[steps.count / 2]
         self.stream = stream
-        (units, bytes, keyFrames) = (found.times.count, found.bytes, found.keys.count)
+        (frames, bytes, keyFrames) = (found.times.count, found.bytes, found.keys.count)
         longestKeyFrameDistance = zip(keys.dropFirst(), keys).map { $0 - $1 }.max().map {
             .nanoseconds($0)
         }

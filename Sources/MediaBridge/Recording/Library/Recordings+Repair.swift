@@ -8,8 +8,8 @@ extension Recordings {
         public struct Track: Sendable {
             /// The GStreamer media type, for example `video/x-h264`.
             public var mediaType: String
-            /// Number of pictures, or of audio blocks.
-            public var units: Int
+            /// Number of encoded frames: pictures, or blocks of audio.
+            public var frames: Int
             /// Time from the first unit to the last, in seconds.
             public var seconds: Double
         }
@@ -119,7 +119,7 @@ struct RecordingRepair: Sendable {
             container: container, input: path, output: target,
             tracks: after.map { stream in
                 Recordings.Repair.Track(
-                    mediaType: stream.mediaType, units: stream.times.count,
+                    mediaType: stream.mediaType, frames: stream.times.count,
                     seconds: RecordedTracks.seconds(of: [stream]))
             }, seconds: RecordedTracks.seconds(of: after), bytes: FileSize.of(target) ?? 0,
             damage: damage)

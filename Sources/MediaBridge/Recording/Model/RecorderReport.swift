@@ -68,7 +68,7 @@ public struct RecorderReport: Sendable {
         public var dropped: DropCounts
         /// Encoded audio units that no file contains, by cause; none for video, where a unit is a
         /// frame and is counted in ``dropped``.
-        public var droppedUnits: DropCounts
+        public var droppedEncodedFrames: DropCounts
         /// Pictures that were written again because a live stream paused while its audio continued.
         /// For audio: buffers of silence that were inserted for missing audio.
         public var repeated: Int

@@ -32,7 +32,7 @@ struct RecordingDirectoryTests {
         }
     }
 
-    @Test func namesOfAllScriptsAreKept() {
+    @Test func namesInAllScriptsAreKept() {
         for name in ["anna", "Zoë", "हिन्दी", "李小龍", "café-2_b"] {
             #expect(RecordingDirectory.safe(name) == name)
         }

@@ -42,7 +42,7 @@ import Testing
         try #require(URL(string: path, relativeTo: url)).absoluteString
     }
 
-    @Test func aViewerGetsWhatIsShared() async throws {
+    @Test func viewerReceivesTheSharedMedia() async throws {
         let result = try await serve(
             ["share", "--capture", Self.capture, "--listen", "127.0.0.1:0", "--codec", "vp8"]
         ) { _, url in
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func aSocketOfAPathIsServed() async throws {
+    @Test func servesOverAUnixSocket() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.path + "/share.sock"
             let arguments = ["share", "--capture", Self.capture, "--listen", "unix:\(path)"]
@@ -278,7 +278,7 @@ import Testing
         }
     }
 
-    @Test func theEndOfAFileEndsTheSharing() async throws {
+    @Test func sharingEndsAtTheEndOfTheFile() async throws {
         let result = try await Tool.run(
             Tool.gstBridge,
             [

@@ -146,7 +146,7 @@ import Testing
     }
 
     /// A body that arrives slowly is idle time: the connection makes room for new ones.
-    @Test func slowBodiesDoNotKeepOthersOut() async throws {
+    @Test func slowRequestBodiesDoNotBlockNewConnections() async throws {
         try await serve { _, port in
             let connections = try await blocking {
                 try (0..<256).map { _ in
@@ -167,7 +167,7 @@ import Testing
     }
 
     /// A program that ran out of descriptors would be aborted by GLib.
-    @Test func viewersBeyondTheDescriptorsOfTheProgramAreRefused() async throws {
+    @Test func viewersBeyondTheDescriptorLimitAreRefused() async throws {
         let viewer = PeerConnection(
             .receiver, .init(audio: []), configuration: .loopback, observer: PeerCollector())
         let offer = try await viewer.offer()
@@ -204,7 +204,7 @@ import Testing
         ("HTTP/1.1", ["127.0.0.1", "evil.example"], 400), ("HTTP/1.0", ["a", "b"], 400),
         ("HTTP/1.0", [], 200), ("HTTP/1.1", ["127.0.0.1"], 200),
     ])
-    func aRequestHasOneHost(version: String, hosts: [String], status: Int) async throws {
+    func requestNeedsOneHostHeader(version: String, hosts: [String], status: Int) async throws {
         try await serve { _, port in
             let fields = hosts.map { "Host: \($0)\r\n" }.joined()
             let answer = try await request(

@@ -16,7 +16,7 @@ struct AiortcTests {
 
     /// Without audio, the answer rejects an m-line.
     @Test(arguments: [("H264", true), ("VP8", false)])
-    func aiortcPlaysWhatIsShared(codec: String, hasSound: Bool) async throws {
+    func aiortcPlaysSharedMedia(codec: String, hasSound: Bool) async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)
@@ -74,7 +74,7 @@ struct AiortcTests {
         }
     }
 
-    @Test func aServerOfAiortcIsSentToAndRecordedFrom() async throws {
+    @Test func sendsToAndRecordsFromAnAiortcServer() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 var configuration = Self.peer

@@ -7,7 +7,7 @@ import Testing
     .hangGuard, .serialized,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct FaultTests {
-    @Test func sendersAndViewersComeBackAfterServersWereKilled() async throws {
+    @Test func sendersAndViewersReconnectAfterServersWereKilled() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 let pictures = try NumberedPictures(in: directory)

@@ -7,7 +7,7 @@ import Testing
     .hangGuard,
     .enabled(if: TestNetwork.isAvailable, Comment(rawValue: TestNetwork.unavailable ?? "")))
 struct ReceiveTests {
-    @Test func thePagesCameraAndMicrophoneAreRecorded() async throws {
+    @Test func recordsTheCameraAndMicrophoneOfThePage() async throws {
         try await withTemporaryDirectory { directory in
             try await withTestNetwork { network in
                 var configuration = Browser.Configuration()

@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [
         "x264enc tune=zerolatency key-int-max=10 ! h264parse", "vp8enc deadline=1", "identity",
     ])
-    func aFileOfAnyFormIsSentFromItsFirstPicture(encoder: String) async throws {
+    func sendsAFileOfAnyFormatFromItsFirstFrame(encoder: String) async throws {
         let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, counts) = try await Self.run(
@@ -59,7 +59,7 @@ import Testing
         await taker.close()
     }
 
-    @Test(arguments: ["identity", "opusenc"]) func soundAloneIsSent(encoder: String) async throws {
+    @Test(arguments: ["identity", "opusenc"]) func audioAloneIsSent(encoder: String) async throws {
         let taker = WHIPTaker([.h264], configuration: Self.ofThisMachine)
         let server = try ScriptedServer { taker.answer($0) }
         let (report, _) = try await Self.run(
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aServerThatRefusesIsAFailure(isLive: Bool) async throws {
+    func refusalByTheServerIsAFailure(isLive: Bool) async throws {
         let server = try ScriptedServer { _ in .response("500 No", body: "the disk is full") }
         let (report, _) = try await Self.run(
             "videotestsrc is-live=\(isLive) num-buffers=3 ! video/x-raw,width=160,height=120",
@@ -119,7 +119,7 @@ import Testing
             "x264enc bframes=2 b-adapt=false ! video/x-h264,profile=high ! rtph264pay ! rtph264depay ! h264parse",
             "B-frames", "bframes=0"
         ),
-    ]) func picturesThatWebRTCDoesNotCarryAreAFailureWithARemedy(
+    ]) func codecUnsupportedByWebRTCIsAFailureWithAdvice(
         encoder: String, reason: String, remedy: String
     ) async throws {
         let taker = WHIPTaker([.h264, .vp8], configuration: Self.ofThisMachine)

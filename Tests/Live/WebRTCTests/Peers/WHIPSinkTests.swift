@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: WHIPTaker.Refusal.allCases)
-    func aServerThatTakesOnlyVP8GetsIt(refusal: WHIPTaker.Refusal) async throws {
+    func fallsBackToVP8WhenTheServerAcceptsNothingElse(refusal: WHIPTaker.Refusal) async throws {
         let taker = WHIPTaker([.vp8])
         let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
         let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
@@ -83,7 +83,7 @@ import Testing
         #expect(balance.dropped.total == balance.dropped[.notConnected])
     }
 
-    @Test func aServerThatTakesNoneIsAnError() async throws {
+    @Test func serverWithoutACommonCodecIsAnError() async throws {
         let server = try ScriptedServer { _ in .response("406 Not Acceptable") }
         let sink = try WHIPSink("\(server.url)/whip", configuration: Self.configuration)
         try await render(to: sink) { false }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: WHIPTaker.Refusal.allCases)
-    func aCodecThatWasChosenIsNotChanged(refusal: WHIPTaker.Refusal) async throws {
+    func explicitCodecIsNotReplaced(refusal: WHIPTaker.Refusal) async throws {
         let taker = WHIPTaker([.vp8])
         let server = try ScriptedServer { taker.answer($0, refusal: refusal) }
         var configuration = Self.configuration

@@ -29,7 +29,7 @@ import Testing
             let source = try PipelineVideoSource(
                 whep: "https://\(server)/whep?secret=1", token: "tok")
             let error = try await #require(throws: PipelineError.self) {
-                for try await _ in source.units() {}
+                for try await _ in source.encodedFrames() {}
             }
             expect(error, toName: server)
         }

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func anOfferBringsAnAnswerAndASession() async throws {
+    @Test func offerReturnsAnAnswerAndASession() async throws {
         let server = try ScriptedServer { request in
             switch request.method {
             case "POST":
@@ -61,7 +61,7 @@ import Testing
         ("7", Duration.seconds(7)), ("86400", .seconds(300)), ("-5", .zero), ("soon", nil),
         ("Wed, 21 Oct 2026 07:28:00 GMT", nil),
     ])
-    func theDelayThatAFullServerStatesIsKept(text: String, delay: Duration?) async throws {
+    func retryDelayOfAFullServerIsReported(text: String, delay: Duration?) async throws {
         let error = try await failure { _ in
             .response("503 Service Unavailable", ["Retry-After: \(text)"])
         }
@@ -82,7 +82,7 @@ import Testing
         #expect(other.requests.allSatisfy { $0.fields["authorization"] == nil })
     }
 
-    @Test func anEndIsSentAgainIfItsConnectionIsCut() async throws {
+    @Test func deleteIsRetriedWhenItsConnectionIsDropped() async throws {
         let ends = Observed(0)
         let server = try ScriptedServer { request in
             guard request.method == "DELETE" else { return .answer }
@@ -113,7 +113,7 @@ import Testing
             (400, PipelineError.Code.refused), (401, .unauthorized), (403, .unauthorized),
             (404, .refused), (405, .refused), (406, .nothingInCommon), (409, .busy),
             (415, .refused), (422, .refused), (429, .busy), (500, .refused), (503, .busy),
-        ]) func refusalsHaveTheirStatusAndTheirFirstLine(status: Int, code: PipelineError.Code)
+        ]) func refusalErrorsContainTheStatusAndTheFirstLine(status: Int, code: PipelineError.Code)
         async throws
     {
         let error = try await failure(token: "tok-secret") { _ in
@@ -128,7 +128,7 @@ import Testing
         #expect(!"\(error)".contains("tok-secret"))
     }
 
-    @Test func anAnswerOfAnotherTypeIsRefused() async throws {
+    @Test func answerWithAnotherContentTypeIsRefused() async throws {
         let error = try await failure { _ in
             .response("201 Created", ["Content-Type: text/html"], body: "<html>v=0")
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(error.code == .deadlineExceeded)
     }
 
-    @Test func aConnectionThatIsCutIsUnreachable() async throws {
+    @Test func droppedConnectionIsReportedAsUnreachable() async throws {
         let error = try await failure { _ in .cut }
         #expect(error.code == .unreachable)
         let port = try FreePort.tcp()
@@ -178,7 +178,7 @@ import Testing
         #expect(await task.value?.code == .closed)
     }
 
-    @Test func aServerMayGiveNoLocation() async throws {
+    @Test func responseWithoutALocationIsAccepted() async throws {
         let server = try ScriptedServer { _ in
             .response("201 Created", ["Content-Type: application/sdp"], body: Offers.answer)
         }

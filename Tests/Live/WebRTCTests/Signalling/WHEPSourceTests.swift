@@ -5,7 +5,7 @@ import Testing
 
 /// A WHEP source up to the server's answer; tests on networks cover the rest.
 @Suite(.hangGuard) struct WHEPSourceTests {
-    @Test func aSourceThatIsReadOffersToReceive() async throws {
+    @Test func readingASourceSendsAnOffer() async throws {
         let server = try ScriptedServer { _ in .response("403 Forbidden") }
         let source = try PipelineVideoSource(whep: "\(server.url)/whep", token: "secret")
         let error = try await #require(throws: PipelineError.self) {
@@ -15,9 +15,10 @@ import Testing
         try expectOffer(server)
     }
 
-    @Test func aSequenceThatOutlivesItsSourceConnects() async throws {
+    @Test func sequenceConnectsAfterItsSourceIsReleased() async throws {
         let server = try ScriptedServer { _ in .response("403 Forbidden") }
-        let units = try PipelineVideoSource(whep: "\(server.url)/whep", token: "secret").units()
+        let units = try PipelineVideoSource(whep: "\(server.url)/whep", token: "secret")
+            .encodedFrames()
         await #expect(throws: PipelineError.self) { for try await _ in units {} }
         try expectOffer(server)
     }

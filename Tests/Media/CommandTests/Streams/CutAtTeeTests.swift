@@ -19,7 +19,7 @@ extension CommandTests {
             ("\(source) ! tee name=t t. ! queue ! fakesink", ["t. ! queue ! fakesink"]),
             ("\(source) ! tee name=t", ["t.src_7 ! queue ! fakesink", "queue ! fakesink"]),
         ])
-        func anOutputGoesOnFromAnElementOfTheCapture(
+        func outputContinuesFromAnElementOfTheCapture(
             capture: String, outputs: [String]
         ) async throws {
             let ended = try await GstBridge.run(capture: capture, outputs: outputs)

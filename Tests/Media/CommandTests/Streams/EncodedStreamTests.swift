@@ -14,7 +14,7 @@ extension CommandTests {
                 ("videotestsrc num-buffers=30 ! theoraenc", "theora"),
                 ("videotestsrc num-buffers=30 ! vp8enc deadline=1", "vp8"),
             ], ["matroskamux", "oggmux"])
-        func passesIntoAMuxer(capture: (String, String), muxer: String) async throws {
+        func encodedStreamPassesIntoAMuxer(capture: (String, String), muxer: String) async throws {
             try await withTemporaryDirectory { directory in
                 let (bridged, direct) = (directory.file("bridged"), directory.file("direct"))
                 let ended = try await GstBridge.run(
@@ -31,7 +31,7 @@ extension CommandTests {
             }
         }
 
-        @Test func soundAndPicturesOfOggPassTogether() async throws {
+        @Test func oggAudioAndVideoPassTogether() async throws {
             try await withTemporaryDirectory { directory in
                 let (film, out) = (directory.file("film.ogg"), directory.file("out.ogg"))
                 try await Tool.check(
@@ -53,7 +53,7 @@ extension CommandTests {
 
         /// A parser of an elementary stream knows when each frame is decoded, but not when it is
         /// presented.
-        @Test func unitsWithOnlyADecodingTimePass() async throws {
+        @Test func unitsWithOnlyADecodeTimestampPass() async throws {
             try await withTemporaryDirectory { directory in
                 let stream = directory.file("stream.h264")
                 let (bridged, direct) = (directory.file("bridged.ts"), directory.file("direct.ts"))
@@ -77,7 +77,7 @@ extension CommandTests {
         /// Decoders derive missing frame times from the frame rate. A parser gives only the first
         /// frame a time.
         @Test(arguments: ["", " ! jpegparse"])
-        func picturesWithoutTimesArePassedToTheDecoder(parser: String) async throws {
+        func framesWithoutTimestampsReachTheDecoder(parser: String) async throws {
             try await withTemporaryDirectory { directory in
                 let bridged = directory.file("bridged.mkv")
                 let direct = directory.file("direct.mkv")

@@ -85,7 +85,7 @@ import Testing
         Film(videos: 2, sounds: 2, reader: "tsdemux", container: "ts"),
         Film(videos: 1, sounds: 1, reader: "qtdemux", container: "mkv", length: 8),
         Film(videos: 1, sounds: 1, reader: "qtdemux", container: "mp4", start: 40),
-    ]) func recordsTheFirstVideoAndTheFirstSoundOfAFile(film: Film) async throws {
+    ]) func recordsTheFirstVideoAndAudioStreamOfAFile(film: Film) async throws {
         try await check(film)
     }
 
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func failsIfAFileLacksTheSoundWhoseCodecIsNamed() async throws {
+    @Test func failsIfAFileLacksTheRequestedAudio() async throws {
         try await withTemporaryDirectory { directory in
             let film = Film(videos: 1, sounds: 0, reader: "decodebin", container: "mkv")
             let ended = try await GstBridge.run([
@@ -147,13 +147,13 @@ import Testing
     }
 
     @Test(arguments: [["a", "b"], ["video=a", "b"], ["cam=a", "cam=b"]])
-    func refusesSeveralCapturesWithoutDifferentNames(captures: [String]) async throws {
+    func refusesCapturesWithoutDistinctNames(captures: [String]) async throws {
         let ended = try await GstBridge.run(["run"] + captures.flatMap { ["--capture", $0] })
         #expect(ended.status == 64)
         #expect(ended.errors.contains("Give each --capture a different name"))
     }
 
-    @Test func namesAStreamOfAStringThatIsNotRecorded() async throws {
+    @Test func namesAStreamThatIsNotRecorded() async throws {
         try await withTemporaryDirectory { directory in
             let ended = try await GstBridge.run([
                 "record", "--capture",

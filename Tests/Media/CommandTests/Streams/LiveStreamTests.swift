@@ -10,7 +10,7 @@ extension CommandTests {
         @Test(arguments: [
             ("mpegtsmux", ""), ("", "mpegtsmux ! "), ("", "h264parse ! matroskamux ! "),
         ])
-        func encodedUnitsThatComeAtOnceAreAllWritten(inside: String, behind: String) async throws {
+        func burstOfEncodedUnitsIsWrittenCompletely(inside: String, behind: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("film")
                 let muxer = inside.isEmpty ? "" : " ! \(inside)"
@@ -28,7 +28,7 @@ extension CommandTests {
         /// An encoder with look-ahead outputs its first frame only after more than a second of
         /// audio has queued up.
         @Test(arguments: ["audioconvert", "audioconvert ! opusenc"])
-        func soundWaitsForPicturesThatComeLater(encoder: String) async throws {
+        func audioWaitsForLaterVideo(encoder: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("film.mkv")
                 let ended = try await GstBridge.run(

@@ -102,7 +102,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theOnlyStreamThatNeverComesIsOneFailure() async throws {
+        @Test func missingOnlyStreamIsOneFailure() async throws {
             try await withTemporaryDirectory { directory in
                 let film = try await Clip().make(at: directory.file("film.mkv"))
                 let ended = try await GstBridge.run(
@@ -140,7 +140,7 @@ extension CommandTests {
                 "filesrc location=FILM ! decodebin name=d d. ! appsink name=video d. ! audioconvert ! appsink name=audio?"
             ],
         ])
-        func recordsWithoutAStreamThatMayBeMissing(captures: [String]) async throws {
+        func recordsWithoutAnOptionalStream(captures: [String]) async throws {
             try await withTemporaryDirectory { directory in
                 var clip = Clip()
                 (clip.hasAudio, clip.frames) = (false, 30)

@@ -11,7 +11,7 @@ extension CommandTests {
             "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48 ! \(tags) ! appsink"
 
         @Test(arguments: ["x264enc ! matroskamux", "x264enc ! qtmux", "vp8enc ! webmmux"])
-        func titleAndArtistPassIntoTheFileOfAnOutput(writer: String) async throws {
+        func titleAndArtistReachTheFileOfAnOutput(writer: String) async throws {
             try await withTemporaryDirectory { directory in
                 let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
                 let ended = try await GstBridge.run(
@@ -32,7 +32,7 @@ extension CommandTests {
             }
         }
 
-        @Test func theOrientationOfAPicturePasses() async throws {
+        @Test func orientationReachesTheFileOfAnOutput() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("picture.jpg")
                 let ended = try await GstBridge.run(
@@ -47,7 +47,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["mkv", "mp4", "webm"])
-        func aRecordingHasTheTitleAndItsPicturesUpright(container: String) async throws {
+        func recordingKeepsTheTitleAndIsUpright(container: String) async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("film.\(container)")
                 let ended = try await GstBridge.run([
@@ -83,7 +83,7 @@ extension CommandTests {
                 ("videotestsrc num-buffers=30 ! theoraenc ! appsink", "theoradec ! fakesink", 30),
                 ("videotestsrc num-buffers=30 ! theoraenc ! appsink", "fakesink", 30),
             ])
-        func picturesOfTheoraAreCountedWithoutItsHeaders(
+        func theoraFrameCountExcludesHeaders(
             capture: String, output: String, frames: Int
         ) async throws {
             let ended = try await GstBridge.run(capture: capture, outputs: [output])
@@ -95,7 +95,7 @@ extension CommandTests {
             #expect(report.outputs["output"]?.dropped == 0)
         }
 
-        @Test func piecesOfVorbisAreCountedWithoutItsHeaders() async throws {
+        @Test func vorbisPacketCountExcludesHeaders() async throws {
             try await withTemporaryDirectory { directory in
                 let path = directory.file("sound.ogg")
                 let ended = try await GstBridge.run(

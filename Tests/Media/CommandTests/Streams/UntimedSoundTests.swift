@@ -19,7 +19,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [("S16LE", 2), ("S24LE", 3), ("S18LE", 3), ("F64LE", 8)])
-        func followsDirectlyAfterTheSampleBefore(format: String, stride: Int) async throws {
+        func untimedAudioFollowsThePreviousSample(format: String, stride: Int) async throws {
             let ended = try await GstBridge.run(
                 capture: Self.capture(format, stride: stride),
                 outputs: ["fakesink silent=false"], ["-v"])

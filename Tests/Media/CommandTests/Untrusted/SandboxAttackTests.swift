@@ -56,7 +56,7 @@ extension CommandTests {
         /// Linux truncates a file that is opened read-only with O_TRUNC, and before kernel 6.2
         /// Landlock cannot prevent it.
         @Test(arguments: ["attack-empty-reading", "attack-empty-neither"])
-        func aFileThatMayOnlyBeReadIsNotEmptied(attack: String) async throws {
+        func readOnlyFileIsNotTruncated(attack: String) async throws {
             try await withBox { box in
                 let file = try box.base.write("as it was", to: "out/readable")
                 #expect(
@@ -117,7 +117,7 @@ extension CommandTests {
             }
         }
 
-        @Test func noCapabilityIsKept() async throws {
+        @Test func allCapabilitiesAreDropped() async throws {
             try await withBox { box in
                 let said = try await probe([box.path, "capabilities=0"])
                 #expect(said == ["capabilities: none", "threads: inside"])
@@ -159,7 +159,7 @@ extension CommandTests {
         }
 
         @Test(.enabled(if: PseudoTerminal.isAvailable, "no pseudo-terminals: mount /dev/pts"))
-        func aTerminalIsWrittenToAndNotRead() async throws {
+        func terminalIsWriteOnly() async throws {
             try await withBox { box in
                 let said = try await terminal(
                     [box.path] + (0...2).map { "terminal=\($0)" })

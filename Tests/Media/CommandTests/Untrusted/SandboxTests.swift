@@ -39,7 +39,7 @@ extension CommandTests {
             }
         }
 
-        @Test func insideFilesAreMadeAndRemoved() async throws {
+        @Test func filesInsideTheDirectoryCanBeCreatedAndRemoved() async throws {
             try await withBox { box in
                 let file = box.path + "/new"
                 let said = try await probe(
@@ -53,7 +53,7 @@ extension CommandTests {
         }
 
         @Test(arguments: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET])
-        func noSocketOfAnyFamilyIsOpened(family: Int32) async throws {
+        func socketsOfEveryFamilyAreRefused(family: Int32) async throws {
             try await withBox { box in
                 let said = try await probe(box, ["socket=\(family)", "datagrams=\(family)"])
                 #expect(

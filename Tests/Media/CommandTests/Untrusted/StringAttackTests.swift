@@ -42,7 +42,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["%d.raw", "f%05d.raw", "%3d", "plain.raw", "sub/%02d-x"])
-        func plainNumbersAreTaken(name: String) async throws {
+        func plainNumberPlaceholderIsAccepted(name: String) async throws {
             try await withBox { box in
                 let ended = try await box.run(
                     capture: Attack.picture, outputs: ["multifilesink location=\"BOX/\(name)\""])
@@ -50,7 +50,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aLinkAmongTheNumberedFilesIsNotFollowed() async throws {
+        @Test func linkAmongNumberedFilesIsNotFollowed() async throws {
             try await withBox { box in
                 let before = try box.outside
                 for name in ["f00003.raw", "f3.raw", "f-1.raw"] {
@@ -114,7 +114,7 @@ extension CommandTests {
 
         /// An element names its own file after itself, and its name may look like a path out of the
         /// directory.
-        @Test func anElementsNameIsNoPath() async throws {
+        @Test func elementNameCannotEscapeTheDirectory() async throws {
             try await withBox { box in
                 let before = try box.outside
                 let ended = try await box.run(
@@ -125,7 +125,7 @@ extension CommandTests {
             }
         }
 
-        @Test func namesCannotSteerTheTerminal() async throws {
+        @Test func namesCannotControlTheTerminal() async throws {
             try await withBox { box in
                 let file = "\(box.out)/theirs.yaml"
                 // A window title, a colour, a clear screen, an 8-bit command, a change of writing

@@ -27,7 +27,7 @@ extension CommandTests {
         }
 
         @Test(arguments: ["../out/a.mkv", "OUT/a.mkv", "link/a.mkv", "BOX/../out/a.mkv"])
-        func aFileElsewhereIsRefused(path: String) async throws {
+        func fileOutsideTheDirectoryIsRefused(path: String) async throws {
             try await withBox { box in
                 let before = try box.outside
                 let filled = path.replacing("BOX", with: box.path).replacing("OUT", with: box.out)

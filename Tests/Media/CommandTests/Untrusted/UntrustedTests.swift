@@ -26,7 +26,7 @@ extension CommandTests {
             }
         }
 
-        @Test func anAttackInAPipelineFileIsRefusedToo() async throws {
+        @Test func attackInAPipelineFileIsRefused() async throws {
             try await withBox { box in
                 let before = try box.outside
                 let file = "\(box.path)/theirs.yaml"
@@ -63,7 +63,7 @@ extension CommandTests {
             }
         }
 
-        @Test func aPipelineFileIsReadFromOutsideAndItsPathsAreInside() async throws {
+        @Test func pipelineFileMayBeOutsideButItsPathsAreInside() async throws {
             try await withBox { box in
                 let file = "\(box.out)/ours.yaml"
                 try """

@@ -82,7 +82,7 @@ private struct Spy: VideoDetector {
         #expect(seen.map(\.time) == [0, 0.4, 0.8, 1.2, 1.6])
     }
 
-    @Test(arguments: [raw, encoded]) func anEventBeginsAndEndsAtAPicture(capture: String)
+    @Test(arguments: [raw, encoded]) func eventBeginsAndEndsAtAFrame(capture: String)
         async throws
     {
         let events = Observed<[DetectedEvent]>([])
@@ -109,7 +109,7 @@ private struct Spy: VideoDetector {
         #expect(events.value == [begun, event])
     }
 
-    @Test func aDetectorThatThrowsIsReportedAndTheStreamGoesOn() async throws {
+    @Test func throwingDetectorIsReportedAndTheStreamContinues() async throws {
         struct Broken: Error {}
         let report = try await run(
             Self.raw,
@@ -125,7 +125,7 @@ private struct Spy: VideoDetector {
     }
 
     @Test(arguments: [raw, encoded])
-    func aDetectorThatHangsDelaysNoLiveStream(capture: String) async throws {
+    func hangingDetectorDoesNotDelayALiveStream(capture: String) async throws {
         let release = MonotonicSignal()
         let looks = Atomic(0)
         var plan = BridgePlan(
@@ -152,7 +152,7 @@ private struct Spy: VideoDetector {
     }
 
     @Test(arguments: ["", " ! opusenc ! opusparse"])
-    func soundIsHeardRawAndEncoded(encoder: String) async throws {
+    func soundDetectorReceivesRawAndEncodedAudio(encoder: String) async throws {
         let report = try await run(
             "audiotestsrc volume=0.1 num-buffers=100 samplesperbuffer=960 ! audio/x-raw,rate=48000,"
                 + "channels=2\(encoder) ! appsink name=audio",
@@ -167,7 +167,7 @@ private struct Spy: VideoDetector {
         #expect(abs(event.score - 0.07) < 0.01)
     }
 
-    @Test func aDetectorNeedsAStreamOfItsKind() throws {
+    @Test func detectorRequiresAStreamOfItsKind() throws {
         var plan = BridgePlan(capture: Self.raw)
         plan.detectors = [StreamDetector("sound", sound: { SoundDetector.sound })]
         #expect { try Bridge(plan) } throws: { ($0 as? PipelineError)?.code == .wrongEnds }
@@ -181,7 +181,7 @@ private struct Spy: VideoDetector {
         "motion", "motion=0.8", "motion=area:50x100+50+0,rate:10,keyframes", "black=1",
         "silent=0.2,for:5s",
         "frozen=for:500ms", "sound=",
-    ]) func namesAndOptionsOfDetectorsAreRead(text: String) throws {
+    ]) func detectorNamesAndOptionsAreParsed(text: String) throws {
         let detector = try StreamDetector(parsing: text)
         #expect(text.hasPrefix(detector.name))
     }
@@ -190,7 +190,7 @@ private struct Spy: VideoDetector {
         "", "movement", "motion=2", "motion=area:50x100", "motion=area:60x100+50+0",
         "motion=rate:-1",
         "sound=keyframes", "silent=for:soon", "motion=sensitivity",
-    ]) func otherNamesAndOptionsAreRefused(text: String) {
+    ]) func unknownDetectorNamesAndOptionsAreRefused(text: String) {
         #expect { try StreamDetector(parsing: text) } throws: {
             ($0 as? PipelineError)?.code == .badValue
         }

@@ -138,7 +138,7 @@ struct AudioCodecTests {
         #expect(decoder.concealedSamples == 0)
     }
 
-    @Test func otherRatesAndChannelsAreConverted() throws {
+    @Test func unsupportedRatesAndChannelCountsAreConverted() throws {
         for (rate, channels) in [(8000, 1), (44100, 2), (96000, 6)] {
             let units = try units(.opus, frames(rate: rate, channels: channels))
             #expect(units.allSatisfy { $0.sampleRate == 48000 })
@@ -175,7 +175,7 @@ struct AudioCodecTests {
         #expect(loudness(heard[20 * 960..<21 * 960]) > 2000)
     }
 
-    @Test func aLongSilenceIsNoLoss() throws {
+    @Test func longSilenceIsNotALoss() throws {
         let early = try units(.opus, frames(seconds: 0.2))
         let late = try units(.opus, frames(seconds: 0.2, from: MediaTime(seconds: 2)))
         let decoder = try backend.makeAudioDecoder(.opus)
@@ -217,7 +217,7 @@ struct AudioCodecTests {
         }
     }
 
-    @Test func soundWithoutATimeIsRefused() throws {
+    @Test func audioWithoutATimestampIsRefused() throws {
         let encoder = try backend.makeAudioEncoder(AudioEncoderSettings(.opus))
         var frame = try frames()[0]
         frame.runningTime = nil

@@ -50,7 +50,7 @@ struct AudioTranslationTests {
 
     /// Audio gets a deeper queue than video, unless the string sets the depth.
     @Test(arguments: [("", 64), ("max-buffers=2", 2)])
-    func aLimitOfTheStringIsKept(properties: String, depth: Int) async throws {
+    func queueDepthSetInTheStringIsKept(properties: String, depth: Int) async throws {
         let capture = try Capture(
             "audiotestsrc num-buffers=3 ! appsink name=audio \(properties)", depth: 3)
         let branch = capture.branches[0]
@@ -88,7 +88,7 @@ struct AudioTranslationTests {
         #expect(wrapped.buffer.pointer == storage.buffer.pointer)
     }
 
-    @Test func aCutFrameGoesBackCutWithoutACopy() async throws {
+    @Test func partOfAFrameIsPassedOnWithoutACopy() async throws {
         let frame = try #require(
             try await frames("audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,channels=2")
                 .first)
@@ -132,7 +132,7 @@ struct AudioTranslationTests {
         }
     }
 
-    @Test func planarSoundOfAPipelineIsReadAndWrittenByChannel() async throws {
+    @Test func planarAudioIsReadAndWrittenByChannel() async throws {
         var frame = try #require(
             try await frames(
                 "audiotestsrc num-buffers=1 samplesperbuffer=64 ! audioconvert ! "
@@ -153,7 +153,7 @@ struct AudioTranslationTests {
         #expect(try again.channel(1, as: Float.self) == Array(right[10..<30]))
     }
 
-    @Test func formatsSurviveTheWayThroughCaps() throws {
+    @Test func formatsSurviveAConversionToCaps() throws {
         for channels in [1, 2, 3, 4, 5, 6, 7, 8, 12, 64] {
             for layout in [AudioLayout.interleaved, .planar] {
                 let format = AudioFormat(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.hangGuard)
 struct PipelineAudioSinkTests {
-    @Test func aFileGetsEverySample() async throws {
+    @Test func everySampleIsWrittenToTheFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("tone.wav")
             let sink = try PipelineAudioSink("wavenc ! filesink location=\(path)")
@@ -71,7 +71,7 @@ struct PipelineAudioSinkTests {
         }
     }
 
-    @Test func picturesAndSoundGoIntoOneFile() async throws {
+    @Test func videoAndAudioGoIntoOneFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             let film = try PipelineVideoSource(
@@ -100,7 +100,7 @@ struct PipelineAudioSinkTests {
     }
 
     @Test(arguments: [false, true])
-    func aStreamThatBeginsAfterTheOtherHasFinishedCompletesTheFile(
+    func streamThatBeginsAfterTheOtherEndsCompletesTheFile(
         soundIsFirst: Bool
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -197,7 +197,7 @@ struct PipelineAudioSinkTests {
             runningTime: MediaTime(value: Int64(index), timescale: 30))
     }
 
-    @Test func anOutputWithoutSoundEndsItsStreamOfSound() async throws {
+    @Test func outputWithoutAudioEndsItsAudioStream() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mkv")
             let pictures = try PipelineVideoSink(

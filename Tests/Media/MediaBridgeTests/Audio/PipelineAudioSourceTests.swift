@@ -42,7 +42,7 @@ struct PipelineAudioSourceTests {
         #expect(try other.channel(0, as: Int16.self).first == 77)
     }
 
-    @Test func anAppsinkOfTheStringIsUsedAndPicturesAreAnError() async throws {
+    @Test func explicitAppSinkIsUsedAndVideoIsAnError() async throws {
         let named = try PipelineAudioSource(
             "audiotestsrc num-buffers=3 ! appsink name=audio videotestsrc ! appsink name=video")
         var count = 0
@@ -56,7 +56,7 @@ struct PipelineAudioSourceTests {
         #expect(error?.message.contains("not raw audio") == true)
     }
 
-    @Test func anErrorIsThrownOutOfTheLoop() async throws {
+    @Test func loopThrowsTheErrorOfItsSource() async throws {
         let source = try PipelineAudioSource("filesrc location=/nowhere/at/all.wav ! wavparse")
         let error = await #expect(throws: PipelineError.self) {
             for try await _ in source.frames() {}
@@ -83,7 +83,7 @@ struct PipelineAudioSourceTests {
         }
     }
 
-    @Test func picturesAndSoundOfOneStringHaveOneTime() async throws {
+    @Test func videoAndAudioOfOneStringShareATimeline() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             clip.frames = 30

@@ -13,7 +13,7 @@ struct SoundCallTests {
         return MediaEngine(configuration: configuration, transport: network)
     }
 
-    @Test func tonesOfTwoUsersOfAnyFormatAreHeardInTheMix() async throws {
+    @Test func mixContainsTheTonesOfTwoUsersInAnyFormat() async throws {
         let network = LoopbackNetwork()
         let listener = makeEngine(network)
         // An overloaded machine leaves gaps in the audio of live captures.

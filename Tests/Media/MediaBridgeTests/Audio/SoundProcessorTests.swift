@@ -78,7 +78,7 @@ import Testing
         "opusenc", "avenc_aac ! aacparse", "lamemp3enc ! mpegaudioparse", "flacenc ! flacparse",
         "vorbisenc", "mulawenc", "avenc_ac3 ! ac3parse",
     ])
-    func encodedSoundIsDecodedForProcessors(encoder: String) async throws {
+    func encodedAudioIsDecodedForProcessors(encoder: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.wav")
             let heard = Atomic<Int>(0)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func picturesAndSoundHaveClosuresInOneCall() async throws {
+    @Test func oneCallTakesVideoAndAudioClosures() async throws {
         let pictures = Atomic<Int>(0)
         let sounds = Atomic<Int>(0)
         let report = try await Bridge.run(
@@ -182,7 +182,7 @@ import Testing
         #expect(report.failures.isEmpty)
     }
 
-    @Test func aFilterIsForOneStreamOfSeveral() async throws {
+    @Test func filterAppliesToOneOfSeveralStreams() async throws {
         let left = Atomic<Int>(0)
         let right = Atomic<Int>(0)
         struct Count: VideoProcessor {

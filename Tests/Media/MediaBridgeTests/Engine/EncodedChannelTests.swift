@@ -42,7 +42,7 @@ import Testing
 
     /// Without a clock no frame may be lost, however slow the encoder is.
     @Test(arguments: [VideoCodec?.none, .vp8])
-    func aFilmIsEncodedAndDecodedWholeWithoutAClock(codec: VideoCodec?) async throws {
+    func fileIsEncodedAndDecodedCompletelyWithoutAClock(codec: VideoCodec?) async throws {
         var offline = MediaEngine.Configuration()
         offline.pace = .asFastAsPossible
         let network = LoopbackNetwork(depth: 1000, carriesFrames: false)
@@ -79,7 +79,7 @@ import Testing
     /// A network that carries a tenth of the required bit rate: motion is scaled down, and for
     /// text, frames are dropped.
     @Test(arguments: [VideoContentHint.motion, .text])
-    func theEncoderKeepsToANarrowNetwork(hint: VideoContentHint) async throws {
+    func encoderKeepsToTheBitRateOfANarrowNetwork(hint: VideoContentHint) async throws {
         let clock = VirtualTimeline()
         let network = LossyTransport(
             LoopbackNetwork(carriesFrames: false, timeline: clock), on: clock)

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [AudioCodec?.none, .opus, .mulaw])
-    func soundIsEncodedAndDecodedOnItsWay(codec: AudioCodec?) async throws {
+    func channelEncodesAndDecodesAudio(codec: AudioCodec?) async throws {
         let ear = Ear()
         let receiver = try await listener(ear)
         let events = receiver.events
@@ -112,7 +112,7 @@ import Testing
 
     /// A microphone that encodes, or a film: the engine accepts the output of the string.
     @Test(arguments: ["opusenc", "avenc_aac ! aacparse", "flacenc"])
-    func aSourceOfUnitsIsDecodedForTheEngine(encoder: String) async throws {
+    func encodedAudioSourceIsDecodedForTheEngine(encoder: String) async throws {
         var offline = MediaEngine.Configuration()
         offline.pace = .asFastAsPossible
         offline.hasVideo = false
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// Audio lost in the network is concealed and counted.
-    @Test func lostSoundIsConcealed() async throws {
+    @Test func lostAudioIsConcealed() async throws {
         var impairment = NetworkImpairment()
         impairment.loss = 0.1
         network.impair(impairment)

@@ -66,7 +66,7 @@ import Testing
         await expectBalanced(engine)
     }
 
-    @Test func theEndAndTheFailureOfACaptureAreEvents() async throws {
+    @Test func captureEndAndFailureAreEvents() async throws {
         let tiny = "video/x-raw,format=GRAY8,width=16,height=16,framerate=100/1"
         for (text, fails) in [
             ("num-buffers=3 ! \(tiny)", false), ("! \(tiny) ! identity error-after=3", true),

@@ -68,7 +68,7 @@ import Testing
 
     /// With and without reordered frames, and without a clock, where no frame may be lost.
     @Test(arguments: [0, 2])
-    func oneSourceIsRecordedSentAndShownWithOneDecoderAndNoEncoder(reordered: Int) async throws {
+    func sourceIsRecordedSentAndShownWithOneDecoder(reordered: Int) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("film.mp4")
             try await film(
@@ -126,7 +126,7 @@ import Testing
     /// Without a clock, where no frame may be lost: a file is decoded and copied as fast as both
     /// can run.
     @Test(arguments: films)
-    func aFilmGoesThroughAnEngineUnchanged(film: CopyTests.Film, endings: [String]) async throws {
+    func filePassesThroughAnEngineUnchanged(film: CopyTests.Film, endings: [String]) async throws {
         try await withTemporaryDirectory { directory in
             let (source, capture) = try await film.made()
             var configuration = MediaEngine.Configuration()
@@ -180,7 +180,7 @@ import Testing
     }
 
     /// The camera outputs one keyframe by itself, and then one for each request.
-    @Test func aRecorderThatComesLateGetsAKeyFrame() async throws {
+    @Test func lateRecorderReceivesAKeyframe() async throws {
         try await withTemporaryDirectory { directory in
             let engine = MediaEngine()
             let source = try PipelineVideoSource(

@@ -88,7 +88,7 @@ struct HotSwapRecordingTests {
         }
     }
 
-    @Test func aFileTakesOverFromALiveSourceAndTimeGoesOn() async throws {
+    @Test func fileReplacesALiveSourceInContinuousTime() async throws {
         try await withTemporaryDirectory { directory in
             var clip = Clip()
             (clip.frames, clip.width, clip.height, clip.hasAudio) = (15, 64, 48, false)

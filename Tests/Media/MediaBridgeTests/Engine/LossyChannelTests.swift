@@ -39,7 +39,7 @@ import Testing
     /// At 5 % loss and 80 ms jitter, every frame shown was sent, video resumes after a loss, and the
     /// counts balance. The first network does not retransmit.
     @Test(arguments: [0, 1])
-    func picturesResumeAfterALossAndNoneIsWrong(resends: Int) async throws {
+    func videoResumesAfterALossWithoutCorruptFrames(resends: Int) async throws {
         try await withTemporaryDirectory { directory in
             let (sent, shown) = (directory.file("sent.mkv"), directory.file("shown.raw"))
             let clock = VirtualTimeline()

@@ -67,7 +67,7 @@ struct StalledDisplayTests {
         await expectBalanced(engine)
     }
 
-    @Test func aSnapshotOfTheEngineIsAPicture() async throws {
+    @Test func engineSnapshotBecomesAPicture() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("shot.png")
             let engine = MediaEngine()
@@ -84,7 +84,7 @@ struct StalledDisplayTests {
         }
     }
 
-    @Test func aSnapshotOfAnotherUserIsAPictureInAFileOfAnyName() async throws {
+    @Test func remoteSnapshotIsWrittenToAFileOfAnyName() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("other 100%.jpg")
             let (engine, other) = (MediaEngine(), MediaEngine())

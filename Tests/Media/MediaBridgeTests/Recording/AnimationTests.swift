@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "ts"])
-    func aGIFHasThePicturesOfItsTime(ending: String) async throws {
+    func gifHasTheFramesOfItsRange(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let film = try await makeFilm(directory, ending)
             let path = directory.file("cut.gif")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func aWebPHasOnePictureForEachStep() async throws {
+    @Test func webpHasOneFrameForEachStep() async throws {
         try await withTemporaryDirectory { directory in
             let film = try await makeFilm(directory, "mkv")
             let path = directory.file("cut.webp")

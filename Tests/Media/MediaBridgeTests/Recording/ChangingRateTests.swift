@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: changes)
-    func anOutputThatEncodesKeepsWhatItsFirstPictureWas(change: (String, String)) async throws {
+    func encodingOutputKeepsTheFormatOfItsFirstFrame(change: (String, String)) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let plan = BridgePlan(
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "webm", "ts"])
-    func picturesWithoutARateAndThenWithOneAreOneFile(ending: String) async throws {
+    func frameRateThatAppearsLaterContinuesTheSameFile(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             let recorder = try Recorder(path)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func twoLiveSourcesOfDifferentRatesAreOneRecording() async throws {
+    @Test func liveSourcesWithDifferentRatesShareOneRecording() async throws {
         try await withTemporaryDirectory { directory in
             func camera(_ rate: Int) throws -> PipelineVideoSource {
                 try PipelineVideoSource(

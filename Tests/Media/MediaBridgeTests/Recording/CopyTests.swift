@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func encodedPicturesAreNotMadeToAnotherCodec() async throws {
+    @Test func encodedVideoIsNotTranscoded() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(capture: try await Self.reordered.made().capture)
             plan.recordings = [BridgePlan.Recording(path: directory.file("out.mkv"))]
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "ts"])
-    func segmentsBeginWithKeyUnitsAndLoseNone(ending: String) async throws {
+    func segmentsBeginWithKeyframesAndLoseNoUnit(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let (source, capture) = try await Self.reordered.made(90)
             var plan = BridgePlan(capture: capture)
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func anotherSizeBeginsAnotherFile() async throws {
+    @Test func anotherSizeStartsANewFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             func source(_ width: Int) -> String {
@@ -270,7 +270,7 @@ import Testing
         return try Recorder(path, configuration: configuration)
     }
 
-    @Test func aPauseEndsWithAKeyUnit() async throws {
+    @Test func pauseEndsWithAKeyframe() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try copying(path) { $0.whenFull = .wait }
@@ -303,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func aStuckDiskDropsUpToAKeyUnit() async throws {
+    @Test func stuckDiskDropsUnitsUpToAKeyframe() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             try #require(mkfifo(path, 0o600) == 0)

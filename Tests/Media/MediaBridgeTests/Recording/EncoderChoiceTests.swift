@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "ts"])
-    func hardwareEncodesWhereItWorks(ending: String) async throws {
+    func hardwareEncoderIsUsedWhereItWorks(ending: String) async throws {
         #expect(try await record(.h264, .hardware, ending) == "vah264enc h264 30")
         #expect(try await record(nil, .element("vah264enc"), ending) == "vah264enc h264 30")
         #expect(
@@ -61,12 +61,12 @@ import Testing
                 == "vah264enc h264 30")
     }
 
-    @Test func hardwareGetsPicturesInItsMemory() async throws {
+    @Test func hardwareEncoderReceivesFramesInItsMemory() async throws {
         try StandInMemory.register("nvav1enc", "av1enc")
         #expect(try await record(.av1, .element("nvav1enc")) == "nvav1enc av1 30")
     }
 
-    @Test func anEncoderThatDoesNotWorkIsSkipped() async throws {
+    @Test func brokenEncoderIsSkipped() async throws {
         #expect(try await record(.h265, .hardware) == "qsvh265enc hevc 30")
     }
 
@@ -76,14 +76,14 @@ import Testing
         #expect(try await record(.h265, .automatic) == "x265enc hevc 30")
     }
 
-    @Test func anEncoderThatDoesNotWorkIsAnErrorWithTheReason() async throws {
+    @Test func brokenEncoderIsAnErrorWithTheReason() async throws {
         let error = await #expect(throws: PipelineError.self) {
             try await record(.h264, .element("nvh264enc"))
         }
         #expect(error?.message.contains("nvh264enc: could not link") == true, "\(error as Any)")
     }
 
-    @Test func anEncoderOfAnotherCodecIsAnError() async throws {
+    @Test func encoderForAnotherCodecIsAnError() async throws {
         for (codec, ending) in [(VideoCodec.vp8, "mkv"), (nil, "webm")] {
             let error = await #expect(throws: PipelineError.self) {
                 try await record(codec, .element("vah264enc"), ending)

@@ -104,7 +104,7 @@ import Testing
         #expect(outcome.times.count == 2, "\(outcome.newFiles)")
     }
 
-    @Test func theRandomFailureKeepsEveryPicture() async throws {
+    @Test func randomEncoderFailureKeepsEveryFrame() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
@@ -132,20 +132,20 @@ import Testing
         }
     }
 
-    @Test func aLateEncoderLosesNothing() async throws {
+    @Test func lateEncoderLosesNoFrame() async throws {
         h264.set(.isLate)
         let outcome = try await record(h264, "mkv", frames: 90)
         #expect(outcome.times.map(\.count) == [90] && outcome.warnings.isEmpty, "\(outcome)")
     }
 
-    @Test func anEncoderThatDeliversNothingIsReplaced() async throws {
+    @Test func encoderWithoutOutputIsReplaced() async throws {
         h264.set(.isSilent, after: 20)
         let outcome = try await record(h264, "mkv", frames: 150)
         check(outcome, frames: 150, h264, by: "x264enc")
         #expect(outcome.warnings.first?.message.contains("none of the last 64") == true)
     }
 
-    @Test func anEncoderThatDoesNotAnswerIsReplaced() async throws {
+    @Test func unresponsiveEncoderIsReplaced() async throws {
         h264.set(.blocks, after: 20)
         defer { h264.set(nil) }
         let outcome = try await record(h264, "mkv", frames: 40)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func picturesInAnotherOrderKeepTheirTimes(ending: String) async throws {
+    func reorderedFramesKeepTheirTimes(ending: String) async throws {
         h264.set(.reorders)
         let outcome = try await record(h264, ending, frames: 90)
         #expect(outcome.times.map(\.count) == [90] && outcome.warnings.isEmpty, "\(outcome)")
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// The limit of the group of pictures takes the place of requests.
-    @Test func filesBeginWithTheEncodersOwnKeyFramesIfItIgnoresRequests() async throws {
+    @Test func filesBeginAtKeyframesEvenIfRequestsAreIgnored() async throws {
         h264.set(.ignoresRequests)
         let outcome = try await record(h264, "mkv", frames: 150, length: .seconds(1))
         #expect(outcome.times.map(\.count).reduce(0, +) == 150)

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func anEventOfOnePictureHasAFile() async throws {
+    @Test func eventOfOneFrameHasAFile() async throws {
         try await withFilm { directory, film in
             let (_, files) = try await record(
                 film, to: directory.file("out.mkv"), between(4.04..<4.06), before: 0.5, after: 0.5)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func eventsThatAreApartHaveFilesWithoutACommonPacket() async throws {
+    @Test func separateEventsHaveFilesWithoutCommonPackets() async throws {
         try await withFilm { directory, film in
             let (_, files) = try await record(
                 film, to: directory.file("out.mkv"), between(2..<2.4, 4.6..<5), before: 1, after: 1)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func anEventThatIsPresentAtTheEndIsRecordedToTheEnd() async throws {
+    @Test func eventPresentAtTheEndIsRecordedToTheEnd() async throws {
         try await withFilm { directory, film in
             let (report, files) = try await record(
                 film, to: directory.file("out.mkv"), between(9..<100), before: 0, after: 0)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aDetectorThatFailsLetsTheRecordingGoOn() async throws {
+    @Test func failedDetectorDoesNotStopTheRecording() async throws {
         struct Broken: VideoDetector {
             func inspect(_ picture: VideoFrame) throws -> Finding {
                 if let time = picture.runningTime, time > MediaTime(seconds: 3) {

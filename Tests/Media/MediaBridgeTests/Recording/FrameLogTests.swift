@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func lineThatIsBrokenByAKillSpoilsNoOther() async throws {
+    @Test func lineCutByAKillDoesNotAffectOthers() async throws {
         try await withTemporaryDirectory { directory in
             let log = directory.file("out.jsonl")
             let broken = #"{"bytes":568,"file":"a.mkv","ind"#

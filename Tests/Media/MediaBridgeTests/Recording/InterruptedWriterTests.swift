@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The streams end while the encoders are behind the start, and their sound began before their pictures.
-    @Test func aPreRollWhoseStreamsHaveEndedIsOneFile() async throws {
+    @Test func preRollOfEndedStreamsIsOneFile() async throws {
         try await withTemporaryDirectory { directory in
             let recording = try LiveWriter(in: directory, preRoll: .seconds(10))
             try recording.run(seconds: 0.3, pictures: false)

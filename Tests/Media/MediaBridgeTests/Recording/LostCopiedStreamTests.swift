@@ -145,7 +145,7 @@ import Testing
             // Audio begins again with the next key unit. Audio of the same time may be handled
             // before the new file exists.
             #expect(report.files.map(\.frames) == [110, 40])
-            #expect((5...6).contains(report.audio?.droppedUnits[.late] ?? 0))
+            #expect((5...6).contains(report.audio?.droppedEncodedFrames[.late] ?? 0))
             for file in report.files {
                 #expect(try await MediaProbe(of: file.path).streams.count == 2)
             }

@@ -47,7 +47,7 @@ import Testing
         return try await recorder.stop()
     }
 
-    @Test func fragmentsHaveNoChapters() async throws {
+    @Test func fragmentedFileHasNoChapters() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             let report = try await record(path, marks: [25: "goal"]) { $0.isFragmented = true }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4"])
-    func aMarkIsInTheFileOfItsFrameAndARingKeepsThatFile(ending: String) async throws {
+    func markIsInTheFileOfItsFrameAndProtectsIt(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             // Files of 20 pictures; the marks are at the borders.
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func aSplitBeginsTheNextFileWithTheNextFrame() async throws {
+    @Test func splitStartsANewFileAtTheNextFrame() async throws {
         try await withTemporaryDirectory { directory in
             for ending in ["mkv", "mp4", "webm", "ts"] {
                 var configuration = Recorder.Configuration()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func aRecorderThatDoesNotRecordTakesNoMarks() async throws {
+    @Test func idleRecorderRefusesMarks() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             func refusal(_ body: () throws(PipelineError) -> Void) -> PipelineError.Code? {

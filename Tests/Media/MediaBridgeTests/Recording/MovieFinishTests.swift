@@ -202,14 +202,14 @@ import Testing
             let listed = try await Recordings.file(at: path)
             #expect(listed.state == .interrupted && listed.streams.count == 2)
             let report = try await Recordings.repair(path)
-            #expect(report.tracks.map(\.units) == movie.samples)
+            #expect(report.tracks.map(\.frames) == movie.samples)
             let repaired = try await Recordings.file(at: path)
             #expect(abs((repaired.duration - listed.duration) / .milliseconds(1)) < 100)
         }
     }
 
     @Test(arguments: 0..<4)
-    func aProcessThatIsKilledWhileItFinishesLosesNothing(seed: Int) async throws {
+    func killWhileAFileIsFinishedLosesNothing(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
@@ -235,13 +235,13 @@ import Testing
                 #expect(try await Self.packets(of: killed) == packets, "\(left)")
                 let report = try await Recordings.repair(killed)
                 #expect(
-                    report.tracks.reduce(0) { $0 + $1.units } == packets.count, "\(left)")
+                    report.tracks.reduce(0) { $0 + $1.frames } == packets.count, "\(left)")
                 #expect(try Self.boxes(of: killed).filter { $0 == "moov" }.count == 1, "\(left)")
             }
         }
     }
 
-    @Test func fragmentsWithMeaninglessValuesAreRefusedAndNotFollowed() async throws {
+    @Test func fragmentsWithInvalidValuesAreRefused() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             try await Self.record(

@@ -15,7 +15,7 @@ import Testing
         (VideoCodec.h264, "mkv", false), (.vp9, "webm", false), (.h264, "mp4", false),
         (.h264, "mp4", true), (.vp9, "mp4", false),
     ])
-    func statesTheLightOfHDRPictures(
+    func writesTheLightLevelsOfHDRVideo(
         codec: VideoCodec, container: String, isFragmented: Bool
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func keepsTheLightInClips() async throws {
+    @Test func keepsTheLightLevelsInClips() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             try await record(Self.caps, to: path, .h264)

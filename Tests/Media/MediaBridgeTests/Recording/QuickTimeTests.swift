@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8], ["S16LE", "S24LE"])
-    func everyChannelIsKeptAtItsPlace(channels: Int, samples: String) async throws {
+    func everyChannelKeepsItsPosition(channels: Int, samples: String) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.video = nil
@@ -216,13 +216,13 @@ import Testing
             at: Int64((seconds * 1e9).rounded()), duration: duration, timescale: timescale)?.first
     }
 
-    @Test func numbersCountPicturesSinceMidnight() {
+    @Test func timecodeCountsFramesSinceMidnight() {
         #expect(first(0, 1, 25) == 0 && first(3600.5, 1, 25) == 90_012)
         // 24000/1001 has no drop frame: the number is that of the second.
         #expect(first(3600, 1001, 24_000) == 86_400)
     }
 
-    @Test func dropFrameLeavesNumbersOut() {
+    @Test func dropFrameTimecodeSkipsNumbers() {
         // 01:00:00;00 and 00:10:00;00 by definition, 00:01:00;02 is the first number of its minute.
         #expect(first(3600, 1001, 30_000) == 107_892 && first(600, 1001, 30_000) == 17_982)
         #expect(first(60, 1001, 30_000) == 1800 && first(61, 1001, 30_000) == 1828)

@@ -38,7 +38,7 @@ import Testing
         #expect(error?.code == .badValue)
     }
 
-    @Test func requestsDoWhatTheRecorderDoes() async throws {
+    @Test func requestsControlTheRecorder() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.whenFull = .wait
@@ -88,7 +88,7 @@ import Testing
 
     // MARK: The socket
 
-    @Test func onlyItsUserHasTheSocketAndItIsRemovedAtTheEnd() async throws {
+    @Test func socketIsPrivateToItsUserAndRemovedAtTheEnd() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("control")
             let socket = try ControlSocket(path)

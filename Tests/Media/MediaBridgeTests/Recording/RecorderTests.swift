@@ -6,7 +6,7 @@ import Testing
 /// Recordings checked with ffprobe.
 @Suite(.hangGuard) struct RecorderTests {
     @Test(arguments: RecordingContainer.allCases.filter { !$0.videoCodecs.isEmpty })
-    func everyFrameAndItsTimeAreInTheFile(container: RecordingContainer) async throws {
+    func fileHasEveryFrameWithItsTime(container: RecordingContainer) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(container.rawValue)")
             let recorder = try Recorder(path)
@@ -41,7 +41,7 @@ import Testing
         ("mov", .h265, .pcm),
         ("mov", .mjpeg, .pcm), ("mov", .prores, .aac), ("mkv", .h264, .pcm),
     ])
-    func everyCodecOfEveryContainerHoldsPicturesAndSound(
+    func everyCodecOfEveryContainerRecordsVideoAndAudio(
         ending: String, video: VideoCodec, audio: AudioCodec
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func nothingOfLosslessPicturesAndSoundChanges() async throws {
+    @Test func losslessVideoAndAudioAreUnchanged() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             var configuration = Recorder.Configuration()
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aNewSizeBeginsANewFileAndLosesNoFrame() async throws {
+    @Test func newSizeStartsANewFileAndLosesNoFrame() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mp4"))
             let events = recorder.events
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func oddSidesLoseTheirLastLine() async throws {
+    @Test func oddSizesLoseTheirLastRowAndColumn() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mp4")
             let recorder = try Recorder(path)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func aRecordingIsStartedOnceAndStoppedAsOftenAsWanted() async throws {
+    @Test func recordingStartsOnceAndMayBeStoppedRepeatedly() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             #expect(try recorder.consume(RecordedFrames().picture(0)) == .dropped(.notStarted))
@@ -220,7 +220,7 @@ import Testing
         #expect(code("/tmp/out.mkv") { $0.video = nil } == .badValue)
     }
 
-    @Test func sourcesEndARecordingWhereTheyEnd() async throws {
+    @Test func recordingEndsWithItsSources() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             var configuration = Recorder.Configuration()

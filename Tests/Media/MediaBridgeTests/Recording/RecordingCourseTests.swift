@@ -43,7 +43,7 @@ import Testing
 
     private func expected(_ range: Range<Int>) -> [Int16] { RecordedFrames.samples(range) }
 
-    @Test func aPauseTakesItsTimeOutOfTheFile() async throws {
+    @Test func pausedTimeIsCutFromTheFile() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(timeless: path, configuration())
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aPreRollBeginsBeforeTheCallWithAKeyFrame() async throws {
+    @Test func preRollBeginsWithAKeyframeBeforeTheStart() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A buffer of 200 ms is ten Opus units. Counted together, more would be lost than existed.
-    @Test func buffersOfSoundAndTheirEncodedUnitsAreCountedApart() async throws {
+    @Test func audioBuffersAndTheirUnitsAreCountedSeparately() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 timeless: directory.file("out.mkv"),
@@ -116,9 +116,9 @@ import Testing
             #expect(sound.offered == 50 && sound.repeated == 0)
             // Of ten seconds, one is kept, plus the part back to its keyframe. Eight are dropped,
             // counted in units, of which there are more than buffers.
-            #expect((399...401).contains(sound.droppedUnits[.early]))
-            #expect(sound.droppedUnits.total + sound.written >= 500)
-            #expect(report.video?.droppedUnits == DropCounts())
+            #expect((399...401).contains(sound.droppedEncodedFrames[.early]))
+            #expect(sound.droppedEncodedFrames.total + sound.written >= 500)
+            #expect(report.video?.droppedEncodedFrames == DropCounts())
         }
     }
 
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsNoLargerThanASegmentMayBe() async throws {
+    @Test func segmentsKeepToTheSizeLimit() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 timeless: directory.file("out.mkv"),
@@ -282,7 +282,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [9, 11]) func onlyAGapOfUpToTenSecondsIsFilled(seconds: Int) async throws {
+    @Test(arguments: [9, 11]) func onlyGapsOfUpToTenSecondsAreFilled(seconds: Int) async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(timeless: directory.file("out.mkv"), configuration())
             try recorder.start()
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func segmentsOfOpusHaveEverySample() async throws {
+    @Test func opusSegmentsHaveEverySample() async throws {
         try await withTemporaryDirectory { directory in
             var counts: [Int] = []
             for length in [100, 1] {
@@ -355,7 +355,7 @@ import Testing
         }
     }
 
-    @Test func aClockThatIsSetBackLosesNoPicture() async throws {
+    @Test func clockSetBackLosesNoFrame() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.mkv")
             let recorder = try Recorder(timeless: path, configuration(audio: nil))

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func anHourThatSummerTimeRepeatsOverwritesNoFile() async throws {
+    @Test func repeatedHourOfSummerTimeOverwritesNoFile() async throws {
         try await withTemporaryDirectory { directory in
             // 2:00:00 in summer time, and an hour later again in winter time.
             for hour in ["2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z"] {
@@ -132,7 +132,7 @@ import Testing
             ("%H%M.mkv", "files of 10.0 seconds begin within the same minute"),
             (String(repeating: "x", count: 248) + "%H%M%S.mkv", "a name in it is too long"),
         ])
-    func aPatternThatCannotNameTheFilesIsRefusedWithTheReason(
+    func invalidNamePatternIsRefusedWithTheReason(
         pattern: String, reason: String
     ) throws {
         let names = RecordingNames(pattern, isNumbered: true, dates: WallClock(zone: "UTC"))
@@ -143,7 +143,7 @@ import Testing
         #expect(error?.code == .badValue)
     }
 
-    @Test func aDirectoryThatCannotBeCreatedIsAnErrorAtOnce() async throws {
+    @Test func directoryThatCannotBeCreatedFailsImmediately() async throws {
         try await withTemporaryDirectory { directory in
             try Data().write(to: URL(filePath: directory.file("taken")))
             let error = #expect(throws: PipelineError.self) {
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test(arguments: 0..<50)
-    func everyFileHasALengthAndEndsAtAMultiple(seed: Int) throws {
+    func everyAlignedFileIsNonEmptyAndEndsAtAMultiple(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let zone = ["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"]
             .randomElement(using: &generator)
@@ -208,7 +208,7 @@ import Testing
     // MARK: Dates of files
 
     @Test(arguments: [RecordingContainer.mkv, .webm, .mp4])
-    func aFileStatesWhenItsFirstPictureWasCapturedAlsoAfterARepair(
+    func captureDateOfAFileSurvivesARepair(
         container: RecordingContainer
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func aLiveFrameHasTheTimeOfItsCaptureAndNotOfItsArrival() throws {
+    @Test func liveFrameIsDatedByItsCaptureNotItsArrival() throws {
         let now = Mutex(try Self.time("2026-01-01T00:00:00Z"))
         let timeline = RecordingTimeline(
             leader: .video, wallClock: WallClock(zone: "UTC") { now.withLock { $0 } })
@@ -252,7 +252,7 @@ import Testing
         #expect(timeline.wallTime(of: place) <= wall - 3600 * Self.second)
     }
 
-    @Test func aPauseIsNotCutOutOfTheWallClock() throws {
+    @Test func wallClockTimeIncludesPauses() throws {
         let start = try Self.time("2026-01-01T00:00:00Z")
         let timeline = RecordingTimeline(
             leader: .video, wallClock: WallClock(zone: "UTC") { start })
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func filesBeyondAnAgeAreRemovedUnlessTheyAreToBeKept() async throws {
+    @Test func oldFilesAreRemovedUnlessProtected() async throws {
         try await withTemporaryDirectory { directory in
             try Self.leaveFiles(9, in: directory)
             try Data().write(to: URL(filePath: directory.file("0101/000200.mkv.keep")))

@@ -6,7 +6,7 @@ import Testing
 
 /// A recording succeeds only if its file was read back, and its end is reported.
 @Suite(.hangGuard) struct RecordingEndTests {
-    @Test func anEndWithoutAFrameIsNoSuccess() async throws {
+    @Test func stopWithoutAFrameFails() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func theLastEventComesAfterAFailureWithoutAStop() async throws {
+    @Test func lastEventFollowsAFailureWithoutAStop() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("full.mkv")
             try FileManager.default.createSymbolicLink(
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [0, 10, -1, 3_000_000_000])
-    func aBitRateThatNoEncoderHasIsRefusedAtOnce(bitrate: Int) throws {
+    func impossibleBitRateIsRefusedImmediately(bitrate: Int) throws {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(bitRate: bitrate)
         let error = #expect(throws: PipelineError.self) {
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: ["mkv", "mp4", "webm", "ts"])
-    func aFrameRateThatIsTheTicksOfAClockIsRecorded(ending: String) async throws {
+    func frameRateOfClockTicksIsRecorded(ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             var plan = BridgePlan(
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: ["matroskamux", "h264parse ! mp4mux", "mpegtsmux", "identity"])
-    func anOutputWhoseFileIsGoneIsNoSuccess(muxer: String) async throws {
+    func outputWhoseFileWasRemovedFails(muxer: String) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.film")
             let sink = try PipelineVideoSink(

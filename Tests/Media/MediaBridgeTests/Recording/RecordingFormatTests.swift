@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         (1, 1, 2, 2), (1, 48, 2, 48), (64, 1, 64, 2), (3, 5, 2, 4), (1, 7, 2, 6), (64, 48, 64, 48),
     ])
-    func picturesOfAnySizeAreEncoded(
+    func framesOfAnySizeAreEncoded(
         width: Int, height: Int, storedWidth: Int, storedHeight: Int
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func imagesWithoutTimesAreAnErrorWithARemedyThatHelps() async throws {
+    @Test func untimedImagesAreAnErrorWithWorkingAdvice() async throws {
         try await withTemporaryDirectory { directory in
             try await Tool.check(
                 "gst-launch-1.0",

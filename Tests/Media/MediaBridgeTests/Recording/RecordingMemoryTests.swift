@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: RecordingContainer.allCases.filter { !$0.videoCodecs.isEmpty })
-    func theDiskGuardCountsOneFileAndNotAll(container: RecordingContainer) throws {
+    func diskGuardCountsOnlyTheCurrentFile(container: RecordingContainer) throws {
         try GStreamer.initialize()
         var guardian = DiskGuard(directory: "/tmp", container: container, reserve: 4_000_000)
         var most = 0

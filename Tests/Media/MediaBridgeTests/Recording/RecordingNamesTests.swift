@@ -21,7 +21,7 @@ import Testing
         for await event in events { if case .fileStarted = event { return } }
     }
 
-    @Test func recordingsOfOneNameGetAFileEach() async throws {
+    @Test func recordingsWithTheSameNameGetSeparateFiles() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("__.mkv")
             let counts = [12, 15, 18]
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [Int.max, Int.max - 1])
-    func aFileWithAnEnormousNumberIsNotContinued(number: Int) async throws {
+    func numberingDoesNotContinueAnEnormousNumber(number: Int) async throws {
         try await withTemporaryDirectory { directory in
             let other = directory.file("out-\(number).mkv")
             try Data("theirs".utf8).write(to: URL(filePath: other))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aFileWhoseDirectoryIsMovedIsReportedWhereItIs() async throws {
+    @Test func movedFileIsReportedAtItsNewPath() async throws {
         try await withTemporaryDirectory { directory in
             let (before, after) = (directory.file("before"), directory.file("after"))
             try FileManager.default.createDirectory(

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aRearmRightAfterTheStartKeepsWhatWasRecorded() async throws {
+    @Test func rearmDirectlyAfterTheStartKeepsTheRecording() async throws {
         try await withTemporaryDirectory { directory in
             for run in 0..<8 {
                 var configuration = Recorder.Configuration()
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Items that arrive while an earlier handler call is pending are delivered in that call.
-    @Test func aStartIsSeenBeforeTheEndThatFollowsIt() {
+    @Test func startIsDeliveredBeforeTheEndThatFollows() {
         let queue = SerialQueue(label: "writer")
         let inbox = RecordingInbox(queue: queue)
         let seen = Mutex<[String]>([])

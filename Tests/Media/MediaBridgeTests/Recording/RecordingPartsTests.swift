@@ -44,7 +44,7 @@ import Testing
         #expect(interleaver.isOver)
     }
 
-    @Test func audioThatIsFarAheadOfTheVideoKeepsItsOrder() throws {
+    @Test func audioFarAheadOfTheVideoKeepsItsOrder() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video, .audio])
         interleaver.begin(.video, generation: 1)
@@ -86,7 +86,7 @@ import Testing
         #expect(drain(&interleaver) == [0.1, 0.2])
     }
 
-    @Test func aLiveStreamIsNotWaitedForLongerThanTheMaximum() throws {
+    @Test func interleaverWaitsForALiveStreamUpToItsMaximum() throws {
         try GStreamer.initialize()
         var interleaver = Interleaver([.video, .audio])
         interleaver.maximumWait = MediaTime(seconds: 2)
@@ -144,7 +144,7 @@ import Testing
         #expect(!interleaver.isSilent(.audio))
     }
 
-    @Test func aPreRollKeepsItsLengthFromAKeyFrameOn() throws {
+    @Test func preRollKeepsItsLengthFromAKeyframe() throws {
         try GStreamer.initialize()
         var preRoll = RecentUnits(length: MediaTime(seconds: 2), leader: .video)
         var dropped: [Double] = []
@@ -193,7 +193,7 @@ import Testing
             timelineOfItsOwn.place(MediaTime(seconds: 1), live, of: .audio) == .drop(.early))
     }
 
-    @Test func aPauseIsCutOutOfEveryStreamAlike() {
+    @Test func pauseIsCutFromEveryStream() {
         let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         func place(_ seconds: Double, _ stream: RecordedStream) -> RecordingTimeline.Placement {
             timeline.place(MediaTime(seconds: seconds), nil, of: stream)
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func soundIsNotReordered() {
+    @Test func audioIsNotReordered() {
         var times = LiveUnitTimes(isReordered: false)
         var returned: [MediaTime?] = []
         for second in [1, 1.02, 0.98, 1.0, 1.06] {
@@ -255,7 +255,7 @@ import Testing
         #expect(returned == [1, 1.02, 1.021, 1.022, 1.06].map { MediaTime(seconds: $0) })
     }
 
-    @Test func picturesInDecodingOrderAndTimesThatRestartKeepTheirTimes() {
+    @Test func reorderedAndRestartedTimestampsAreKept() {
         var times = LiveUnitTimes()
         for second in [0, 0.12, 0.04, 0.08, 0.24, 0.16, 0.2, 3600, 0.5, 0.6] {
             #expect(times.next(MediaTime(seconds: second)) == MediaTime(seconds: second))

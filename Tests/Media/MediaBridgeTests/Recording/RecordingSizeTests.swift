@@ -6,7 +6,7 @@ import Testing
 @Suite(.hangGuard)
 struct RecordingSizeTests {
     @Test(arguments: [true, false])
-    func picturesOfAnySizeGoIntoOneFile(blocks: Bool) async throws {
+    func framesOfAnySizeGoIntoOneFile(blocks: Bool) async throws {
         try await withTemporaryDirectory { directory in
             var configuration = Recorder.Configuration()
             configuration.video?.size = VideoSize(width: 64, height: 48)
@@ -43,7 +43,7 @@ struct RecordingSizeTests {
         }
     }
 
-    @Test func anotherRotationBeginsANewFile() async throws {
+    @Test func anotherRotationStartsANewFile() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(directory.file("out.mkv"))
             try recorder.start()
@@ -56,7 +56,7 @@ struct RecordingSizeTests {
         }
     }
 
-    @Test func encodedPicturesAreRefused() async throws {
+    @Test func encodedFramesAreRefused() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(capture: "videotestsrc num-buffers=5 ! x264enc ! h264parse")
             var configuration = Recorder.Configuration()

@@ -84,7 +84,7 @@ import Testing
 
     /// If one stream begins later than the other, it does so in the file.
     @Test(arguments: ["mkv", "mp4", "webm", "ts"], [RecordingStart.pictures, .sound])
-    func aStreamThatBeginsLaterIsLater(ending: String, later: RecordingStart) async throws {
+    func laterStreamBeginsLaterInTheFile(ending: String, later: RecordingStart) async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("out.\(ending)")
             var configuration = Recorder.Configuration()

@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func anotherSizeBeginsAnotherFileInAReplay() async throws {
+    @Test func anotherSizeStartsANewReplayFile() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Recorder(
                 directory.file("out.mkv"), configuration: configuration { $0.replay = .seconds(5) })

@@ -97,7 +97,7 @@ private final class HastyTimeline: Timeline {
     @Test(
         .enabled(if: !Sanitizer.isActive, "the encoder makes too little for a slow disk"),
         arguments: ["mkv", "mp4", "ts"])
-    func stopEndsOnASlowDiskAndCountsWhatIsNotWritten(ending: String) async throws {
+    func stopOnASlowDiskCountsUnwrittenFrames(ending: String) async throws {
         try await withStuckFile(ending) { path in
             Thread.detachNewThread {
                 // Waits for the writer.
@@ -125,7 +125,7 @@ private final class HastyTimeline: Timeline {
         }
     }
 
-    @Test func aLiveSourceAfterAFilesFrameWaitsForNothing() async throws {
+    @Test func liveSourceAfterAFileFrameDoesNotBlock() async throws {
         try await withStuckFile("mkv", isFull: true) { path in
             let recorder = try Recorder(
                 path, configuration: configuration(.automatic), clock: HastyTimeline())

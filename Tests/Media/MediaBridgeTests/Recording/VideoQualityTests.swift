@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aBitRateExcludesAQuality() throws {
+    @Test func bitRateAndQualityAreMutuallyExclusive() throws {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(.h264, bitRate: 100_000)
         configuration.video?.quality = .low

@@ -18,7 +18,7 @@ import Testing
         wanted.ranges.map { $0.from.seconds...$0.to.seconds }
     }
 
-    @Test func anEventIsWantedWithTheTimeAroundIt() {
+    @Test func eventIsWantedWithTheTimeAroundIt() {
         var wanted = wanted()
         for (second, isPresent) in [(8.0, false), (10, true), (11, true), (12, false), (13, false)]
         {
@@ -57,7 +57,7 @@ import Testing
         #expect(wanted.decided(isLive: false) == time(58))
     }
 
-    @Test func aStateThatIsPresentAtTheEndLastsForEver() {
+    @Test func statePresentAtTheEndNeverEnds() {
         var wanted = wanted()
         wanted.note("motion", isPresent: true, at: time(10))
         wanted.end("motion")
@@ -65,7 +65,7 @@ import Testing
         #expect(wanted.decided(isLive: false).nanoseconds == .max)
     }
 
-    @Test func everythingIsWantedAfterADetectorHasFailed() {
+    @Test func everythingIsWantedAfterADetectorFailed() {
         var wanted = wanted()
         wanted.note("motion", isPresent: false, at: time(10))
         wanted.end("motion", hasFailed: true)

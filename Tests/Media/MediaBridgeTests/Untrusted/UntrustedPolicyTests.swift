@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Encoders write such files into the working directory, which belongs to the program.
-    @Test func filesThatElementsNameThemselvesGoIntoTheDirectory() async throws {
+    @Test func filesNamedByElementsGoIntoTheDirectory() async throws {
         try await withTemporaryDirectory { directory in
             var plan = BridgePlan(
                 capture: Self.picture, outputs: ["x264enc pass=pass1 name=e ! fakesink"])
@@ -118,7 +118,7 @@ import Testing
             ("a", true), ("sub/../a", true), ("../a", false), ("", false), ("/etc/passwd", false),
             ("link/a", false), ("circle/a", false), ("nowhere/../../a", false), ("inner/a", true),
         ])
-    func aPathIsWhereTheKernelWouldFindIt(path: String, isInside: Bool) async throws {
+    func pathIsResolvedAsTheKernelDoes(path: String, isInside: Bool) async throws {
         try await withTemporaryDirectory { base in
             let directory = base.file("in")
             let files = FileManager.default

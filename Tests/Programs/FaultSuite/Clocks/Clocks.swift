@@ -139,13 +139,13 @@ private struct ClockMedia: Sendable {
 
     private static func pictures(_ text: String) async throws -> [EncodedVideoFrame] {
         var units: [EncodedVideoFrame] = []
-        for try await unit in try PipelineVideoSource(text).units() { units.append(unit) }
+        for try await unit in try PipelineVideoSource(text).encodedFrames() { units.append(unit) }
         return units
     }
 
     private static func sounds(_ text: String) async throws -> [EncodedAudioFrame] {
         var units: [EncodedAudioFrame] = []
-        for try await unit in try PipelineAudioSource(text).units() { units.append(unit) }
+        for try await unit in try PipelineAudioSource(text).encodedFrames() { units.append(unit) }
         return units
     }
 

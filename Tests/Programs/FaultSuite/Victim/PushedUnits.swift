@@ -12,7 +12,7 @@ enum PushedUnits {
                 "videotestsrc num-buffers=\(same.count) pattern=ball ! video/x-raw,format=I420,"
                     + "width=\(first.width),height=\(first.height),framerate=30/1 ! "
                     + encoder(order.path))
-            for try await unit in source.units() { units.append(unit) }
+            for try await unit in source.encodedFrames() { units.append(unit) }
         }
         for (index, picture) in order.pictures.enumerated() {
             units[index].runningTime = picture.time.map { MediaTime(seconds: $0) }

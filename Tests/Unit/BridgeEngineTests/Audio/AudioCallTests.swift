@@ -21,7 +21,7 @@ struct AudioCallTests {
 
     private func time(_ block: Int) -> MediaTime { MediaTime(value: Int64(block), timescale: 100) }
 
-    @Test func everySampleOfAUserIsHeardByTheOthers() async throws {
+    @Test func otherUsersHearEverySample() async throws {
         let network = LoopbackNetwork()
         let bert = try await join(network, "bert", pushes: false)
         let events = bert.events
@@ -48,7 +48,7 @@ struct AudioCallTests {
         await anna.shutDown()
     }
 
-    @Test func allUsersAreMixedIntoWhatIsPulled() async throws {
+    @Test func pulledAudioMixesAllUsers() async throws {
         let network = LoopbackNetwork()
         let carl = try await join(network, "carl", pushes: false)
         #expect(carl.pullPlaybackAudioFrame(length: 1920) == nil)
@@ -89,7 +89,7 @@ struct AudioCallTests {
         for engine in [anna, bert, carl] { await engine.shutDown() }
     }
 
-    @Test func theMixIsPlayedToASinkInStepsOfTenMilliseconds() async throws {
+    @Test func sinkReceivesTheMixInStepsOfTenMilliseconds() async throws {
         let network = LoopbackNetwork()
         let bert = try await join(network, "bert", pushes: false)
         let (sink, heard) = (SoundCollector(), SoundCollector())

@@ -57,7 +57,7 @@ struct AudioClockTests {
     }
 
     @Test(arguments: [-1000, -300, 300, 1000], [0.0, 5000])
-    func aClockThatRunsAwayIsFollowed(drift: Int, zero: Double) async throws {
+    func driftingClockIsFollowed(drift: Int, zero: Double) async throws {
         let (clock, engine, source, observer) = try await start()
         for index in 0..<15000 {
             clock.time.advance(by: step(drift))

@@ -11,7 +11,7 @@ struct AudioPushTests {
 
     private func time(_ block: Int) -> MediaTime { MediaTime(value: Int64(block), timescale: 100) }
 
-    @Test func aPushIsAnsweredInEveryState() async throws {
+    @Test func pushReturnsAResultInEveryState() async throws {
         let engine = makeSilentMovie()
         #expect(engine.pushExternalAudioFrame(block(0), timestamp: nil) == .dropped(.notEnabled))
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
@@ -42,7 +42,7 @@ struct AudioPushTests {
         #expect(sink?.code == .invalidArgument)
     }
 
-    @Test func everySampleComesOnceAndInOrder() async throws {
+    @Test func everySampleArrivesOnceAndInOrder() async throws {
         let engine = makeSilentMovie()
         let sink = SoundCollector()
         try await engine.addAudioSink(sink, to: .local)
@@ -63,7 +63,7 @@ struct AudioPushTests {
         await engine.shutDown()
     }
 
-    @Test func aGapIsFilledAndAnOverlapCutOffAndBothAreCounted() async throws {
+    @Test func gapsAreFilledOverlapsAreCutAndBothAreCounted() async throws {
         let engine = makeSilentMovie()
         let events = engine.events
         let sink = SoundCollector()

@@ -37,7 +37,7 @@ struct AudioSourceTests {
         }
     }
 
-    @Test func aSourceGoesThroughTheStateMachineWithTheHolds() async throws {
+    @Test func audioSourceFollowsTheStateMachine() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let tone = Tone()
         try await engine.setAudioSource(tone)

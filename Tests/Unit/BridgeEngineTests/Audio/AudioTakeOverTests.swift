@@ -38,7 +38,7 @@ struct AudioTakeOverTests {
         }
     }
 
-    @Test func theOldSourceIsHeardWhileTheNewOneFailsToStart() async throws {
+    @Test func oldSourcePlaysWhileTheNewOneFailsToStart() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink) = (Source(), SoundCollector())
         try await engine.addAudioSink(sink, to: .local)
@@ -81,7 +81,7 @@ struct AudioTakeOverTests {
         await engine.shutDown()
     }
 
-    @Test func theOldSourceIsHeardUntilTheNewOnesFirstFrame() async throws {
+    @Test func oldSourcePlaysUntilTheFirstFrameOfTheNewOne() async throws {
         let engine = makeEngine { $0.hasVideo = false }
         let (old, sink, started) = (Source(), SoundCollector(), Happening())
         try await engine.addAudioSink(sink, to: .local)

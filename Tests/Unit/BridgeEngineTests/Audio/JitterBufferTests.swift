@@ -22,7 +22,7 @@ struct JitterBufferTests {
     static let lateness = [0, 30, 50, 60, 200]
 
     @Test(arguments: [Timing.clock, .demand], lateness)
-    func evenlyLateSoundIsPlayedWhole(timing: Timing, lateness: Int) {
+    func evenlyLateAudioIsPlayedCompletely(timing: Timing, lateness: Int) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.lateness, scenario.seconds) = (timing, lateness, 12)
         let outcome = scenario.run()
@@ -34,7 +34,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand], [1, 5, 60, 250, 600, 2000])
-    func piecesOfAnySizeArePlayedWhole(timing: Timing, pieces: Int) {
+    func packetsOfAnySizeArePlayedCompletely(timing: Timing, pieces: Int) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.pieces, scenario.seconds) = (timing, pieces, 12)
         let outcome = scenario.run()
@@ -47,7 +47,7 @@ struct JitterBufferTests {
         [JitterScenario.Jitter.even, .spikes, .bursts].flatMap { jitter in
             [20, 60, 200].map { (jitter, $0) }
         })
-    func unevenArrivalIsPlayedEvenlyOnceItIsKnown(
+    func jitterIsSmoothedOnceItIsMeasured(
         timing: Timing, jitter: (kind: JitterScenario.Jitter, most: Int)
     ) {
         var scenario = JitterScenario()
@@ -60,7 +60,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand], [-300, 300])
-    func aClockThatRunsDifferentlyIsFollowedAndNothingCut(timing: Timing, drift: Int) {
+    func driftingClockIsFollowedWithoutLoss(timing: Timing, drift: Int) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.drift, scenario.seconds) = (timing, drift, 60)
         let outcome = scenario.run()
@@ -73,7 +73,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand], [JitterScenario.Signal.steady, .pauses])
-    func theDelayFallsAgainWhenJitterIsOver(timing: Timing, signal: JitterScenario.Signal) {
+    func delayFallsAfterTheJitterEnds(timing: Timing, signal: JitterScenario.Signal) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.signal, scenario.seconds) = (timing, signal, 40)
         (scenario.jitter, scenario.mostJitter, scenario.jitterEnds) = (.even, 200, 10)
@@ -105,7 +105,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [Timing.clock, .demand])
-    func pausesInWhichNothingIsSentChangeNothing(timing: Timing) {
+    func pausesInTheTransmissionLoseNoAudio(timing: Timing) {
         var scenario = JitterScenario()
         (scenario.timing, scenario.signal, scenario.seconds) = (timing, .gaps, 12)
         let outcome = scenario.run()
@@ -113,7 +113,7 @@ struct JitterBufferTests {
         #expect(outcome.heard == outcome.loud)
     }
 
-    @Test func anythingTogetherKeepsTheBalanceAndTheOrder() {
+    @Test func randomScenariosKeepBalanceAndOrder() {
         let seed =
             ProcessInfo.processInfo.environment["JITTER_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0...UInt64.max)
@@ -254,7 +254,7 @@ struct JitterBufferTests {
     }
 
     @Test(arguments: [(440.0, -90.0), (1000, -86), (5000, -86), (10000, -82), (15000, -80)])
-    func playingFasterDistortsNothing(frequency: Double, most: Double) {
+    func fasterPlaybackDoesNotDistort(frequency: Double, most: Double) {
         for (late, speed) in [(1, 1.001), (50, 1.01)] {
             let level = distortion(of: frequency, late: late, speed: speed)
             print("\(frequency) Hz, \(speed) times as fast: \(level) dB")

@@ -104,7 +104,7 @@ struct MicrophoneTests {
             ]) == nil)
     }
 
-    @Test func aMicrophoneThatRunsIsNotOpenedAgain() async throws {
+    @Test func runningMicrophoneIsNotReopened() async throws {
         let backend = ListeningBackend()
         let engine = makeEngine(backend)
         try await engine.enableAudio()

@@ -122,7 +122,7 @@ struct PlaybackTests {
     }
 
     @Test(arguments: [100, 600, 2000])
-    func piecesOfAnySizeAreHeardWhole(pieces: Int) async throws {
+    func packetsOfAnySizeAreHeardCompletely(pieces: Int) async throws {
         let bert = try await join("bert", pushes: false)
         try await bert.enableExternalAudioSink(sampleRate: 48000, channels: 1)
         let sink = SoundCollector()
@@ -148,7 +148,7 @@ struct PlaybackTests {
     }
 
     @Test(arguments: [0, 50, 55, 60, 200])
-    func lateSoundIsPlayedToASinkWhole(lateness: Int) async throws {
+    func lateAudioIsPlayedCompletelyToASink(lateness: Int) async throws {
         let bert = try await join("bert", pushes: false)
         let (heard, mix) = (SoundCollector(), SoundCollector())
         try await bert.addAudioSink(heard, to: .remote("anna"))

@@ -30,14 +30,14 @@ struct PlayoutDelayTests {
         #expect(delays.allSatisfy { $0 >= milliseconds(70) && $0 <= milliseconds(85) })
     }
 
-    @Test func oneLatePictureDelaysNoOther() {
+    @Test func oneLateFrameDelaysNoOther() {
         var ages = [Int](repeating: 30, count: 200)
         ages[100] = 400
         #expect(delays(ages)[101...].allSatisfy { $0 == .zero })
     }
 
     /// The delay grows and shrinks by a fifth of the elapsed time, so timestamps always increase.
-    @Test func theOrderOfThePicturesIsKept() {
+    @Test func orderOfTheFramesIsKept() {
         let ages = (0..<300).map { $0 < 100 ? 30 : $0 < 200 ? 250 : 30 }
         let delays = delays(ages)
         for (a, b) in zip(delays, delays.dropFirst()) {
@@ -47,7 +47,7 @@ struct PlayoutDelayTests {
         #expect(delays[299] <= milliseconds(220))
     }
 
-    @Test func picturesWaitForTheSoundThatIsMixed() {
+    @Test func videoWaitsForTheMixedAudio() {
         let delay = PlayoutDelay()
         delay.mixes(at: milliseconds(150), now: .zero)
         #expect(delays([30], delay) == [milliseconds(100)])
@@ -55,7 +55,7 @@ struct PlayoutDelayTests {
         #expect(delays([Int](repeating: 30, count: 100), delay).last == .zero)
     }
 
-    @Test func soundWaitsForThePicturesThatCome() {
+    @Test func audioWaitsForTheIncomingVideo() {
         let delay = PlayoutDelay()
         _ = delays([200], delay)
         #expect(delay.mixes(at: nil, now: milliseconds(200)) >= milliseconds(200))
@@ -65,7 +65,7 @@ struct PlayoutDelayTests {
 
     /// Video and audio converge, for any latency of either. Audio without pauses is delayed by 10
     /// ms per second, and is checked after the time this takes.
-    @Test func pictureAndSoundStayWithinTwentyMilliseconds() throws {
+    @Test func videoAndAudioStayWithinTwentyMilliseconds() throws {
         let seed =
             ProcessInfo.processInfo.environment["STEP_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0...UInt64.max)

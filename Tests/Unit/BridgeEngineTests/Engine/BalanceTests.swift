@@ -164,7 +164,7 @@ struct BalanceTests {
         await engine.shutDown()
     }
 
-    @Test func aRefusalOfTheProcessorsIsCountedOnce() async throws {
+    @Test func refusalByTheProcessorsIsCountedOnce() async throws {
         let (engine, source) = (
             makeEngine { $0.pace = .asFastAsPossible }, SourceScript()
         )
@@ -200,7 +200,7 @@ struct BalanceTests {
         await engine.shutDown()
     }
 
-    @Test func theFirstRateIsMeasuredFromTheFirstFrame() {
+    @Test func firstRateIsMeasuredFromTheFirstFrame() {
         let clock = Mutex(MediaTime.zero)
         let meter = FrameMeter { clock.withLock { $0 } }
         let size = VideoSize(width: 4, height: 2)

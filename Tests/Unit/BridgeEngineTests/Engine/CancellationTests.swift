@@ -13,7 +13,7 @@ struct CancellationTests {
         return nil
     }
 
-    @Test func joiningIsCancelled() async throws {
+    @Test func joiningCanBeCancelled() async throws {
         let transport = SlowTransport()
         let engine = makeEngine(transport: transport)
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
@@ -109,7 +109,7 @@ struct CancellationTests {
         #expect(sink.names == ["A"])
     }
 
-    @Test func aSnapshotIsCancelled() async throws {
+    @Test func snapshotCanBeCancelled() async throws {
         let engine = makeEngine()
         let shot = Task<Void, any Error> {
             _ = try await engine.takeSnapshot(within: .seconds(3600))

@@ -171,7 +171,7 @@ struct CarriedUnitTests {
 
     /// A file that was read too late: reordered units keep their presentation order.
     @Test(arguments: [MediaPacing.engine, .source])
-    func aClockIsSetAgainOnlyAtAKeyFrame(pacing: MediaPacing) {
+    func clockIsResetOnlyAtAKeyframe(pacing: MediaPacing) {
         var clock = SourceClock(isOffline: false)
         func due(_ time: Int, at now: Int, isKey: Bool) -> MediaTime? {
             var stamp = SourceClock.Stamp(time: MediaTime(.milliseconds(time)), liveTiming: nil)
@@ -191,7 +191,7 @@ struct CarriedUnitTests {
         #expect(set.map { $0 >= MediaTime(.milliseconds(5000)) } == true)
     }
 
-    @Test func aSourceOfUnitsTakesOverWithAKeyFrame() async throws {
+    @Test func sourceOfUnitsTakesOverWithAKeyframe() async throws {
         let engine = makeEngine(backend)
         let (old, new) = (Camera(), Camera())
         try await engine.setVideoSource(old)
@@ -255,7 +255,7 @@ struct CarriedUnitTests {
         #expect(recorder.pictures.value == 1)
     }
 
-    @Test func aSinkThatTakesAnotherCodecGetsPictures() async throws {
+    @Test func sinkForAnotherCodecReceivesDecodedFrames() async throws {
         let engine = try await pushing()
         let sink = UnitSink()
         try await engine.addVideoSink(sink, to: .local())
@@ -310,7 +310,7 @@ struct CarriedUnitTests {
 
     /// A slow receiver gets the beginning of each group.
     @Test(arguments: 0..<10)
-    func aSlowReceiverGetsNoUnitThatBuildsOnALostOne(_ seed: Int) async throws {
+    func slowReceiverGetsNoDependentOfALostUnit(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let network = LoopbackNetwork()
         let got = Mutex<[UInt8]>([])

@@ -10,7 +10,7 @@ import Testing
 /// Joining and leaving in every order, and transports that misbehave.
 @Suite(.hangGuard, .balanced)
 struct ChannelUseTests {
-    @Test func joiningTwiceIsAnErrorAndTheFirstStays() async throws {
+    @Test func secondJoinIsAnErrorAndKeepsTheFirst() async throws {
         let engine = makeEngine(transport: LoopbackNetwork())
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
         try await engine.joinChannel("one", userID: 1)
@@ -145,7 +145,7 @@ struct ChannelUseTests {
         #expect(rest.count("disconnected") == 0)
     }
 
-    @Test func aHundredJoinsAndLeaves() async throws {
+    @Test func joinsAndLeavesAHundredTimes() async throws {
         let network = LoopbackNetwork()
         let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
         let (source, sink) = (SourceScript("A"), SinkScript())
@@ -190,7 +190,7 @@ struct ChannelUseTests {
         await engine.shutDown()
     }
 
-    @Test func aFrameThatTheTransportStillHoldsAtTheEndIsCounted() async throws {
+    @Test func frameHeldByTheTransportAtTheEndIsCounted() async throws {
         let sending = Hang()
         let transport = SlowTransport(sending: sending)
         transport.answer.happen()
@@ -232,7 +232,7 @@ struct ChannelUseTests {
         #expect(outgoing == FrameBalance(offered: 3, delivered: 3))
     }
 
-    @Test func theEncodersConfigurationChangesWithoutANewTrack() async throws {
+    @Test func encoderConfigurationChangesWithoutANewTrack() async throws {
         let network = LoopbackNetwork()
         let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
         let (source, sink) = (SourceScript("A"), SinkScript())

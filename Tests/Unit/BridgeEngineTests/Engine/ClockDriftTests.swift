@@ -60,7 +60,7 @@ struct ClockDriftTests {
     }
 
     @Test(arguments: [0.9, 0.95, 0.99, 0.999, 1, 1.001, 1.01, 1.05, 1.1])
-    func aClockOfItsOwnStaysWithTheEngines(_ rate: Double) async throws {
+    func sourceClockStaysAlignedWithTheEngineClock(_ rate: Double) async throws {
         let (frames, refused) = try await run(
             Course(rate: rate, zero: MediaTime(seconds: 3600)), isLive: false, seed: 1)
         #expect(refused == 0)
@@ -69,7 +69,7 @@ struct ClockDriftTests {
     }
 
     @Test(arguments: 0..<30)
-    func aClockOfItsOwnIsFollowedThroughJitter(_ seed: Int) async throws {
+    func sourceClockIsFollowedThroughJitter(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         var course = Course()
         course.rate = Double.random(in: 0.98...1.02, using: &generator)
@@ -85,7 +85,7 @@ struct ClockDriftTests {
     }
 
     @Test(arguments: [0.5, 0.8, 0.9, 0.97, 0.99, 1.01, 1.05, 1.5])
-    func aLiveClockThatRunsSlowOrFastIsNotRefusedForEver(_ rate: Double) async throws {
+    func driftingLiveClockIsNotRefused(_ rate: Double) async throws {
         let (frames, refused) = try await run(Course(rate: rate), isLive: true, seed: 1)
         #expect(refused == 0)
         let far = farthest(frames)

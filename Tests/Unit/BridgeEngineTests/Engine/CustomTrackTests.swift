@@ -69,7 +69,7 @@ struct CustomTrackTests {
         await engine.shutDown()
     }
 
-    @Test func aTrackThatIsNotThereIsNotPublished() async throws {
+    @Test func missingTrackIsNotPublished() async throws {
         let network = LoopbackNetwork()
         let engine = makeEngine(transport: network) { $0.hasVideo = false }
         try await engine.joinChannel("room", userID: "anna")

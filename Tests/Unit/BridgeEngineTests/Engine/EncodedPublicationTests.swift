@@ -84,7 +84,7 @@ struct EncodedPublicationTests {
         await ben.leave()
     }
 
-    @Test func anotherEncoderTakesOverFromOneThatFails() async throws {
+    @Test func anotherEncoderReplacesAFailedOne() async throws {
         let (ben, ears) = try await listen()
         backend.encoders.name("chip", "software")
         let (engine, source) = try await send()
@@ -185,7 +185,7 @@ struct EncodedPublicationTests {
     }
 
     /// Units of a size other than the requested one are decoded, encoded and sent once.
-    @Test func unitsWhosePicturesChangeAreEncodedAgain() async throws {
+    @Test func unitsOfAnotherSizeAreReencoded() async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
         try await engine.setExternalVideoSource(.encoded)
@@ -219,7 +219,7 @@ struct EncodedPublicationTests {
     }
 
     @Test(arguments: [VideoCodec.h264, .vp8])
-    func unitsThatTheChannelCarriesAreNotEncodedAgain(codec: VideoCodec) async throws {
+    func unitsInACodecOfTheChannelAreNotReencoded(codec: VideoCodec) async throws {
         let (ben, ears) = try await listen()
         let engine = makeEngine(backend, transport: network)
         try await engine.setExternalVideoSource(.encoded)

@@ -7,7 +7,7 @@ import Testing
 /// An engine's event stream: bounded, ordered, for any number of listeners, and finite.
 @Suite(.hangGuard, .balanced)
 struct EventTests {
-    @Test func aListenerThatNeverReadsKeepsTheNewestAndCountsTheRest() async throws {
+    @Test func unreadListenerKeepsTheNewestAndCountsTheRest() async throws {
         let hub = EventHub<EngineEvent>()
         let events = hub.subscribe()
         for number in 0..<300 { hub.post(.warning("\(number)")) }
@@ -61,6 +61,48 @@ struct EventTests {
             let heard = await listener.rest().count
             #expect(heard + listener.missed == 4000)
         }
+    }
+}
+
+/// Waiting for the end of a source.
+@Suite(.hangGuard)
+struct SourceEndTests {
+    @Test func returnsWhenTheSourceOfTheTrackEnds() async throws {
+        let hub = EventHub<EngineEvent>()
+        let events = hub.subscribe()
+        hub.post(.sourceEnded(.audio))
+        hub.post(.sourceEnded(.video(.main)))
+        try await events.waitForSourceEnd()
+        let audio = hub.subscribe()
+        hub.post(.sourceEnded(.audio))
+        try await audio.waitForSourceEnd(of: .audio)
+    }
+
+    @Test func throwsTheFailureOfTheSource() async {
+        let hub = EventHub<EngineEvent>()
+        let events = hub.subscribe()
+        hub.post(.sourceFailed(.audio, EngineError(.stuck, message: "another source")))
+        hub.post(.sourceFailed(.video(.main), EngineError(.sourceFailed, message: "unplugged")))
+        let error = await #expect(throws: EngineError.self) {
+            try await events.waitForSourceEnd()
+        }
+        #expect(error?.code == .sourceFailed)
+    }
+
+    @Test func throwsAfterAShutdownAndWhenCancelled() async {
+        let hub = EventHub<EngineEvent>()
+        let events = hub.subscribe()
+        let waiting = Task {
+            await #expect(throws: EngineError.self) { try await events.waitForSourceEnd() }?.code
+        }
+        waiting.cancel()
+        #expect(await waiting.value == .cancelled)
+        let late = hub.subscribe()
+        hub.finish()
+        let error = await #expect(throws: EngineError.self) {
+            try await late.waitForSourceEnd()
+        }
+        #expect(error?.code == .shutDown)
     }
 }
 

@@ -90,7 +90,7 @@ struct HotSwapFailureTests {
         #expect(sink.names == ["A", "A", "C"])
     }
 
-    @Test func aDefaultSourceThatIsNotThereLeavesTheOldOneRunning() async throws {
+    @Test func missingDefaultSourceKeepsTheOldOneRunning() async throws {
         struct NoDefault: VirtualBackend {
             let inner = TestBackend()
             var time: VirtualTimeline { inner.time }

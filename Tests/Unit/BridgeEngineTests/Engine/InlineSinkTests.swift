@@ -58,7 +58,7 @@ struct InlineSinkTests {
         #expect(feed.balance.delivered == 3 && feed.balance.waiting == 0)
     }
 
-    @Test func aFrameThatWouldWaitIsRenderedOnTheSinksThread() async throws {
+    @Test func waitingFrameIsRenderedOnTheThreadOfTheSink() async throws {
         let sink = Sink()
         sink.state.withLock { $0.takesAtOnce = false }
         let feed = makeFeed(sink)

@@ -29,7 +29,7 @@ struct KeyFrameTests {
             VideoCodec.h264.unit(isKey: isKey, mark: mark))
     }
 
-    @Test func aStreamBeginsWithAKeyFrame() async throws {
+    @Test func streamBeginsWithAKeyframe() async throws {
         let engine = try await running()
         let events = engine.events
         #expect(push(engine, isKey: false) == .dropped(.needsKeyFrame))
@@ -41,7 +41,7 @@ struct KeyFrameTests {
         #expect(await events.rest().count("keyFrameNeeded") == 1)
     }
 
-    @Test func parameterSetsGoOnBeforeTheKeyFrame() async throws {
+    @Test func parameterSetsPassBeforeTheKeyframe() async throws {
         let engine = try await running()
         let parameters = EncodedVideoFrame(
             .h264, bytes: [0, 0, 0, 1, 0x67, 1, 2, 0, 0, 1, 0x68, 3, 1], runningTime: nil)
@@ -74,7 +74,7 @@ struct KeyFrameTests {
 
     /// A burst into a slow decoder: no rendered frame depends on a lost unit.
     @Test(arguments: 0..<20)
-    func noPictureIsShownThatBuildsOnALostOne(_ seed: Int) async throws {
+    func dependentsOfALostUnitAreNotShown(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let engine = try await running()
         let events = engine.events
@@ -113,7 +113,7 @@ struct KeyFrameTests {
         #expect((requested > 0) == (decoding.dropped[.needsKeyFrame] > 0), "seed \(seed)")
     }
 
-    @Test func keyFramesAreKnownByTheirHeaders() {
+    @Test func keyframesAreRecognizedByTheirHeaders() {
         func isKey(_ codec: VideoCodec, _ bytes: [UInt8]) -> Bool {
             EncodedVideoFrame(codec, bytes: bytes, runningTime: nil).isKeyFrame
         }

@@ -76,7 +76,7 @@ struct LateSourceTests {
 
     /// Latency, jitter, frame rate, gaps and losses together.
     @Test(arguments: 0..<40)
-    func noLiveFrameIsRefusedForHowItTravels(_ seed: Int) async throws {
+    func latencyAndJitterDoNotRefuseALiveFrame(_ seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let lateness = Double.random(in: 0...200, using: &generator)
         let jitter = seed < 10 ? 0 : Double.random(in: 0...150, using: &generator)

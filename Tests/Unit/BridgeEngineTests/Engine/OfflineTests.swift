@@ -77,7 +77,7 @@ struct OfflineTests {
         #expect(times == times.sorted())
     }
 
-    @Test func oneSourceAfterAnotherGoesOnWhereTheFirstEnded() async throws {
+    @Test func secondSourceContinuesWhereTheFirstEnded() async throws {
         let (a, b, sink) = (SourceScript("A"), SourceScript("B"), SinkScript())
         let engine = makeEngine { $0.pace = .asFastAsPossible }
         try await engine.setVideoSource(ScriptedSource(a))

@@ -42,7 +42,7 @@ struct OwnClassesTests {
         await engine.shutDown()
     }
 
-    @Test func aRendererThatWasAddedIsReachedByItsID() async throws {
+    @Test func addedRendererIsFoundByItsID() async throws {
         let (engine, script, sound) = (makeEngine(), SinkScript(), SoundCollector())
         let id = try await engine.addVideoSink(ScriptedSink(script), to: .local())
         let reference = try #require(await engine.videoSinkHost(id))

@@ -62,7 +62,7 @@ struct PacingTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceMayDeliverAllItHasFromInsideOfStart() async throws {
+    @Test func sourceMayDeliverAllItsFramesDuringStart() async throws {
         let (engine, file, sink) = (makeEngine(), SourceScript(), SinkScript())
         file.whenStarted { consumer in
             for number in 0..<50 {
@@ -142,7 +142,7 @@ struct PacingTests {
 
     /// Frames with timestamps of 30 per second arrive at another rate.
     @Test(arguments: [40, 50, 100, 250, 700])
-    func framesOfASlowSourceKeepTheDistanceAtWhichTheyArrive(interval: Int) async throws {
+    func slowSourceKeepsItsArrivalIntervals(interval: Int) async throws {
         let timed = try await TimedEngine(pacing: .engine)
         let events = timed.engine.events
         for number in 0..<60 {

@@ -41,7 +41,7 @@ struct ProcessorTests {
     }
 
     @Test(arguments: ProcessingPoint.allCases)
-    func eachPointAffectsWhatIsBehindIt(_ point: ProcessingPoint) async throws {
+    func eachProcessingPointAffectsOnlyLaterStages(_ point: ProcessingPoint) async throws {
         let network = LoopbackNetwork()
         let (engine, other) = (makeEngine(transport: network), makeEngine(transport: network))
         let remote = SinkScript()
@@ -148,7 +148,7 @@ struct ProcessorTests {
         #expect(copies.next() == 0)
     }
 
-    @Test func aProcessorThatThrowsThreeTimesIsPassedOver() async throws {
+    @Test func processorThatThrowsThreeTimesIsBypassed() async throws {
         let engine = try await running()
         let events = engine.events
         try await engine.setVideoProcessors(
@@ -253,7 +253,7 @@ struct ProcessorTests {
         await engine.shutDown()
     }
 
-    @Test func aTrackThatIsNotThereHasNoProcessors() async throws {
+    @Test func processorsForAMissingTrackAreAnError() async throws {
         let engine = makeEngine()
         let error = await #expect(throws: EngineError.self) {
             try await engine.setVideoProcessors([], at: .capture, track: 5)

@@ -70,7 +70,7 @@ struct PushSwapTests {
         #expect(a.calls.filter { $0 == "shouldInitialize" }.count == 2)
     }
 
-    @Test func turningPushModeOffBeforeTheFirstPushDisturbsNothing() async throws {
+    @Test func turningPushModeOffBeforeTheFirstPushHasNoEffect() async throws {
         let engine = try await running()
         let events = engine.events
         try await engine.setExternalVideoSource(.bytes)
@@ -115,7 +115,7 @@ struct PushSwapTests {
         await engine.shutDown()
     }
 
-    @Test func aSourceThatFailsWhilePushModeWaitsLeavesItWaiting() async throws {
+    @Test func sourceFailureKeepsPushModeWaiting() async throws {
         let engine = try await running()
         try await engine.setExternalVideoSource(.bytes)
         let bad = SourceScript("B")
@@ -149,7 +149,7 @@ struct PushSwapTests {
         #expect(a.violations == 0)
     }
 
-    @Test func pushModeAgainTakesOverFromPushMode() async throws {
+    @Test func pushModeTakesOverFromPushModeOfAnotherType() async throws {
         let engine = try await running()
         let events = engine.events
         try await engine.setExternalVideoSource(.pixelBuffers)

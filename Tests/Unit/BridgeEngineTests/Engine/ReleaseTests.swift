@@ -92,7 +92,7 @@ struct ReleaseTests {
     }
 
     /// The backend supplies the converter, which may be the program's code.
-    @Test func aConversionIsSharedAndHoldsNoLock() async throws {
+    @Test func sharedConversionHoldsNoLock() async throws {
         let (engine, source) = (makeEngine(), SourceScript("A"))
         let sinks = (0..<4).map { _ in SinkScript(format: .rgba) }
         try await engine.setVideoSource(ScriptedSource(source))

@@ -9,7 +9,7 @@ import Testing
 /// Video from another user of the channel.
 @Suite(.hangGuard, .balanced)
 struct RemoteVideoTests {
-    @Test func aPictureThatIsDueBeforeTheLastFollowsItDirectly() async throws {
+    @Test func frameDueBeforeThePreviousOneFollowsItDirectly() async throws {
         let (transport, sink) = (SlowTransport(), SinkScript())
         transport.answer.happen()
         let engine = makeEngine(transport: transport)

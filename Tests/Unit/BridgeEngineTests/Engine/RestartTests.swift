@@ -110,7 +110,7 @@ struct RestartTests {
         #expect(all.codes("sourceFailed").filter { $0 == .sourceNotInitialized }.count == 3)
     }
 
-    @Test func aSourceThatStartsAndFailsAtOnceRunsOutOfAttempts() async throws {
+    @Test func sourceThatFailsOnStartRunsOutOfAttempts() async throws {
         source.whenStarted { $0.sourceDidFail(Refusal(reason: "no signal")) }
         let engine = try await made(3)
         let (events, news) = (engine.events, engine.events)
@@ -243,7 +243,7 @@ struct RestartTests {
         #expect(all.count("sourceFailed") <= 1)
     }
 
-    @Test func aSourceThatTookTheFailedOnesPlaceIsNotRestarted() async throws {
+    @Test func replacementOfAFailedSourceIsNotRestarted() async throws {
         let engine = try await running(.some(nil))
         let (events, news) = (engine.events, engine.events)
         source.fail("shouldInitialize")
@@ -264,7 +264,7 @@ struct RestartTests {
         #expect(await events.rest().count("sourceSwitched") == 1)
     }
 
-    @Test func restartingByHandNeedsASourceThatRuns() async throws {
+    @Test func manualRestartNeedsARunningSource() async throws {
         let engine = makeEngine()
         let error = await #expect(throws: EngineError.self) {
             try await engine.restartVideoSource()

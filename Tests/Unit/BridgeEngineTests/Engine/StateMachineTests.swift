@@ -76,7 +76,7 @@ struct StateMachineTests {
         await engine.shutDown()
     }
 
-    @Test func aThrowFromInitialiseIsTheReasonInTheError() async throws {
+    @Test func errorContainsTheReasonThrownByInitialize() async throws {
         let (engine, script) = (makeEngine(), SourceScript())
         script.fail("shouldInitialize", "the lens cap is on")
         try await engine.setVideoSource(ScriptedSource(script))
@@ -134,7 +134,7 @@ struct StateMachineTests {
         #expect(sink.frames.count == 1)
     }
 
-    @Test func aFrameFromInsideOfStartWaitsForItsOutcome() async throws {
+    @Test func frameDeliveredDuringStartWaitsForItsResult() async throws {
         let (engine, script, sink) = (makeEngine(), SourceScript(), SinkScript())
         script.whenStarted { consumer in
             if let early = try? frame(5) { consumer.consume(early) }
@@ -239,7 +239,7 @@ struct StateMachineTests {
         #expect(script.calls.suffix(2) == ["shouldStop", "shouldDispose"])
     }
 
-    @Test func everythingThrowsAfterShutDown() async throws {
+    @Test func everyCallThrowsAfterShutDown() async throws {
         let engine = makeEngine()
         await engine.shutDown()
         let error = await #expect(throws: EngineError.self) { try await engine.startPreview() }

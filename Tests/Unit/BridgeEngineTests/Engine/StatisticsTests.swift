@@ -93,7 +93,7 @@ struct StatisticsTests {
         await other.shutDown()
     }
 
-    @Test func aCustomTrackIsCountedByItself() async throws {
+    @Test func customTrackIsCountedSeparately() async throws {
         let engine = makeEngine()
         try await engine.setVideoSource(ScriptedSource(SourceScript()))
         let track = try await engine.createCustomVideoTrack(.bytes)
@@ -128,7 +128,7 @@ struct StatisticsTests {
         #expect(meter.all.count == 1)
     }
 
-    @Test func quantilesAreRightToAnEighth() throws {
+    @Test func quantilesAreAccurateToAnEighth() throws {
         let histogram = LatencyHistogram()
         #expect(histogram.quantile(0.5) == nil)
         for milliseconds in 1...100 { histogram.record(MediaTime(.milliseconds(milliseconds))) }
@@ -152,7 +152,7 @@ struct StatisticsTests {
         await engine.shutDown()
     }
 
-    @Test func aSnapshotOfNothingIsAnError() async throws {
+    @Test func snapshotWithoutAFrameIsAnError() async throws {
         let engine = makeEngine()
         for stream in [VideoStreamID.local(), .remote("nobody")] {
             let shot = Task { try await engine.takeSnapshot(of: stream) }

@@ -64,7 +64,7 @@ struct TimeTests {
         MediaTime(seconds: 1_760_000_000), MediaTime(seconds: 3600),
         MediaTime(nanoseconds: .max - 100_000_000), .zero,
     ])
-    func aClockOfAnyZeroBecomesTheEnginesTime(_ zero: MediaTime) async throws {
+    func sourceTimeOfAnyOriginBecomesEngineTime(_ zero: MediaTime) async throws {
         let (script, sink) = (SourceScript(), SinkScript())
         let engine = try await running(script, sink)
         let before = engine.runningTime
@@ -102,7 +102,7 @@ struct TimeTests {
         #expect(times == times.sorted())
     }
 
-    @Test func liveFramesKeepTheirMomentOnTheClock() async throws {
+    @Test func liveFramesKeepTheirClockTime() async throws {
         let (backend, script, sink) = (TestBackend(), SourceScript(), SinkScript())
         let engine = makeEngine(backend) { $0.latency = .milliseconds(70) }
         try await engine.setVideoSource(ScriptedSource(script))
@@ -123,7 +123,7 @@ struct TimeTests {
         #expect(timing.latency == MediaTime(.milliseconds(70)))
     }
 
-    @Test func liveFramesFromBeforeTheEngineAndTooLateOnesAreRefused() async throws {
+    @Test func earlyAndLateLiveFramesAreRefused() async throws {
         let (backend, script) = (TestBackend(), SourceScript())
         let engine = makeEngine(backend)
         try await engine.setVideoSource(ScriptedSource(script))
@@ -135,7 +135,7 @@ struct TimeTests {
         await engine.shutDown()
     }
 
-    @Test func aLiveFrameFromTheFutureIsOnAClockOfItsOwn() async throws {
+    @Test func liveFrameFromTheFutureUsesItsOwnClock() async throws {
         let (backend, script, sink) = (TestBackend(), SourceScript(), SinkScript())
         let engine = makeEngine(backend)
         try await engine.setVideoSource(ScriptedSource(script))

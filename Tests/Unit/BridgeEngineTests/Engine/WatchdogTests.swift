@@ -41,7 +41,7 @@ struct WatchdogTests {
         #expect(sink.frames.count == 2)
     }
 
-    @Test func theLastPictureIsShownUntilAnotherComes() async throws {
+    @Test func lastFrameIsShownUntilTheNextArrives() async throws {
         let engine = try await running(source) { $0.fallback = .lastPicture }
         let events = engine.events
         let picture = try source.named(0)

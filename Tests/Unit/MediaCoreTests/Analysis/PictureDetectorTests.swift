@@ -57,7 +57,7 @@ import Testing
         #expect(try findings(PictureDetector.motion, pictures).allSatisfy { !$0.isPresent })
     }
 
-    @Test func anotherSizeIsNoMotion() throws {
+    @Test func sizeChangeIsNotMotion() throws {
         var detector = PictureDetector.motion
         _ = try detector.inspect(picture(0))
         let other = VideoFrame(try gray(8, 8), runningTime: MediaTime(seconds: 0.2))
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [(0, false), (0.5, true), (1, true)])
-    func theSensitivityDecidesHowMuchMotionCounts(sensitivity: Double, isFound: Bool) throws {
+    func sensitivitySetsTheMotionThreshold(sensitivity: Double, isFound: Bool) throws {
         var detector = PictureDetector.motion
         detector.sensitivity = sensitivity
         // 16 pixels of 256 differ: 6 %.
@@ -102,7 +102,7 @@ import Testing
         #expect(found[11].score == 0.9375)
     }
 
-    @Test func picturesWithoutLumaAreRefused() throws {
+    @Test func framesWithoutLumaAreRefused() throws {
         var detector = PictureDetector.motion
         let frame = VideoFrame(
             try MemoryFrameStorage(

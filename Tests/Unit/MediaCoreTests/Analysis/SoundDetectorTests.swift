@@ -14,7 +14,7 @@ import Testing
     @Test(arguments: [
         (0.5, Float(0.011), true), (0.5, 0.009, false), (1, 0.001, true), (0, 0.3, false),
     ])
-    func soundIsPresentFromALevelOn(sensitivity: Double, level: Float, isPresent: Bool) throws {
+    func soundIsPresentAboveAThreshold(sensitivity: Double, level: Float, isPresent: Bool) throws {
         var detector = SoundDetector.sound
         detector.sensitivity = sensitivity
         let finding = try detector.inspect(block(0, level: level))

@@ -37,7 +37,7 @@ import Testing
         #expect(continuity.expectedTime == MediaTime(seconds: 1))
     }
 
-    @Test func jitterIsSetRightAndNotAddedUp() throws {
+    @Test func jitterIsCorrectedAndDoesNotAccumulate() throws {
         var continuity = AudioContinuity()
         var out: [AudioFrame] = []
         for index in 0..<300 {
@@ -49,7 +49,7 @@ import Testing
         #expect(continuity.counts == AudioCorrectionCounts())
     }
 
-    @Test func aGapIsFilledToTheSample() throws {
+    @Test func gapIsFilledSampleAccurately() throws {
         var continuity = AudioContinuity()
         var out = continuity.feed(try block(0)).frames
         let result = continuity.feed(try block(4))
@@ -65,7 +65,7 @@ import Testing
         #expect(continuity.counts.insertedSamples == 1440)
     }
 
-    @Test func anOverlapIsCutOffToTheSample() throws {
+    @Test func overlapIsCutSampleAccurately() throws {
         var continuity = AudioContinuity()
         var out = continuity.feed(try block(0)).frames
         out += continuity.feed(try block(1)).frames
@@ -102,7 +102,7 @@ import Testing
         #expect(next.frames.map(\.runningTime) == [MediaTime(seconds: 10.02)])
     }
 
-    @Test func aSlowClockIsCaughtUpWithOnceItIsTooFarBehind() throws {
+    @Test func slowClockIsCorrectedBeyondAThreshold() throws {
         var continuity = AudioContinuity()
         // The clock is slow by one part in a thousand: ten seconds of samples take 10.01 s.
         for index in 0..<1000 {
@@ -141,7 +141,7 @@ import Testing
         #expect(abs(time.seconds - 6) <= 0.002)
     }
 
-    @Test func aChangeOfFormatBreaksNothing() throws {
+    @Test func formatChangeKeepsTheStreamContinuous() throws {
         var continuity = AudioContinuity()
         _ = continuity.feed(try block(0))
         let other = try AudioFrame(
@@ -156,7 +156,7 @@ import Testing
             ])
     }
 
-    @Test func framesWithoutATimeFollowTheOneBefore() throws {
+    @Test func framesWithoutATimestampFollowThePreviousOne() throws {
         var continuity = AudioContinuity()
         var bare = try block(0)
         bare.runningTime = nil

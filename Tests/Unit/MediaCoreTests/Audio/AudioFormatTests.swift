@@ -19,13 +19,13 @@ import Testing
         #expect(AudioSampleFormat(rawValue: name) == nil)
     }
 
-    @Test func constantsAreTheNamedOnes() {
+    @Test func constantsMatchTheirNames() {
         for format: AudioSampleFormat in [.s16le, .s24le, .s32le, .f32le, .f64le, .u8, .s8] {
             #expect(AudioSampleFormat(rawValue: format.rawValue) == format)
         }
     }
 
-    @Test func samplesAndTimesAgree() {
+    @Test func samplesConvertToTimesAndBack() {
         let format = AudioFormat(sampleRate: 44100, channels: 2)
         #expect(format.duration(sampleCount: 44100) == MediaTime(seconds: 1))
         for count in [1, 441, 1024, 44099, 10_000_001] {

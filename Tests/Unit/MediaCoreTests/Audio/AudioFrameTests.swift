@@ -39,7 +39,7 @@ import Testing
         #expect(try frame.channel(0, as: Int16.self).first == 77)
     }
 
-    @Test func writingASharedPartCopiesThatPartAlone() throws {
+    @Test func writingASharedPartCopiesOnlyThatPart() throws {
         let frame = try ramp()
         var part = frame.dropFirst(6)
         try part.withMutableSamples(as: Int16.self) { samples in

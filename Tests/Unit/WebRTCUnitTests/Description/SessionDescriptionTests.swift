@@ -11,7 +11,7 @@ struct SessionDescriptionTests {
     private static let h264: [PeerStream.Codec] = [.video(.h264)]
     private static let all: [PeerStream.Codec] = [.video(.h264), .video(.vp8)]
 
-    @Test func theMidOfAStreamIsFound() throws {
+    @Test func midOfAStreamIsFound() throws {
         func mid(of kind: MediaSection.Kind, in text: String) throws -> String? {
             try SessionDescription(text).media.first { $0.kind == kind }?.mid
         }
@@ -41,7 +41,7 @@ struct SessionDescriptionTests {
         #expect(offer.stream(of: [.audio(.opus)], .audio, isSending: true)?.line == 1)
     }
 
-    @Test func aiortcsNumbersAreUsed() throws {
+    @Test func payloadNumbersOfAiortcAreUsed() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.aiortcSender))
         let h264 = try #require(offer.stream(of: Self.h264, .video, isSending: false))
         #expect((h264.payload, h264.resendPayload) == (101, 102))
@@ -69,7 +69,7 @@ struct SessionDescriptionTests {
 
     /// The attributes are read once, regardless of the number of payload types, and the stored data
     /// is bounded.
-    @Test func theAttributesOfAnMLineAreReadOnce() throws {
+    @Test func attributesOfAnMLineAreParsedOnce() throws {
         let lines = ["rtcp-fb": "* nack pli", "fmtp": "96 a=1", "rtpmap": "96 VP8/90000"]
         let attributes = (0..<2000).flatMap { _ in
             lines.map { SessionDescription.Attribute(name: $0.key, value: $0.value) }
@@ -90,7 +90,7 @@ struct SessionDescriptionTests {
         var count = 0
     }
 
-    @Test func aCleanedDescriptionHasTheUsedPayloadsAlone() throws {
+    @Test func cleanedDescriptionKeepsOnlyTheUsedPayloads() throws {
         let offer = try SessionDescription(Self.text(ForeignOffers.chromiumViewer))
         let streams = [
             offer.stream(of: Self.all, .video, isSending: true),

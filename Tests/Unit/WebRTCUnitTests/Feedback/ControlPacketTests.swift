@@ -25,7 +25,7 @@ struct ControlPacketTests {
         }
     }
 
-    @Test func packetsThatCameTwiceAreNoNegativeLoss() {
+    @Test func duplicatePacketsAreNotNegativeLoss() {
         var block = Self.block
         block[5...7] = [255, 255, 254]
         #expect(
@@ -57,7 +57,7 @@ struct ControlPacketTests {
         #expect(ControlPacket(less).reports.count == 1)
     }
 
-    @Test func anyBytesAreTaken() {
+    @Test func randomBytesAreHandled() {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<20_000 {
             var bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in

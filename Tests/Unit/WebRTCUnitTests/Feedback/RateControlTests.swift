@@ -32,7 +32,7 @@ struct RateControlTests {
         #expect(limited.target == 800_000)
     }
 
-    @Test func anEstimateIsFollowedDownAtOnceAndUpInSteps() throws {
+    @Test func rateFollowsAnEstimateDownAtOnceAndUpInSteps() throws {
         let rate = RateUnderTest(most: 4_000_000)
         rate.note(Self.packet(estimate: 1_000_000), of: Self.source)
         #expect(rate.fall(sent: 4_000_000, at: 1))
@@ -51,7 +51,7 @@ struct RateControlTests {
         #expect(before == 4_000_000)
     }
 
-    @Test func aLossMakesItFallAndItsEndLetsItRise() throws {
+    @Test func rateFallsWithALossAndRisesAfterIt() throws {
         let rate = RateUnderTest(most: 2_000_000)
         for _ in 0..<4 {
             rate.note(Self.packet(loss: 0.3), of: Self.source)
@@ -66,7 +66,7 @@ struct RateControlTests {
         #expect(rate.target == 2_000_000)
     }
 
-    @Test func aLossFromOneReportToTheNextCountsAtOnce() throws {
+    @Test func lossBetweenTwoReportsCountsImmediately() throws {
         let rate = RateUnderTest(most: 2_000_000)
         rate.note(Self.packet(loss: 0.5), of: Self.source)
         #expect(!rate.fall(sent: 2_000_000, at: 10))
@@ -82,7 +82,7 @@ struct RateControlTests {
 
     /// A browser reports each gap at once. Reports in between cover few packets, none of which is
     /// missing.
-    @Test func aLossIsThePartOfThePacketsAndNotOfTheReports() throws {
+    @Test func lossIsWeightedByPacketsNotReports() throws {
         let rate = RateUnderTest(most: 3_000_000)
         rate.note(Self.packet(loss: 0.8), of: Self.source)
         #expect(!rate.fall(sent: 3_000_000, at: 10))
@@ -99,7 +99,7 @@ struct RateControlTests {
     }
 
     /// Losses during a change of the network do not indicate its new capacity.
-    @Test func aLossWithAPauseBehindItIsOver() {
+    @Test func lossFollowedByAPauseIsOver() {
         let rate = RateUnderTest(most: 3_000_000)
         rate.note(Self.packet(loss: 0.8), of: Self.source)
         #expect(!rate.fall(sent: 3_000_000, at: 10))

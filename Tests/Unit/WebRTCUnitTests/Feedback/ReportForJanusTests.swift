@@ -26,7 +26,7 @@ import Testing
         return packet
     }
 
-    @Test func theBlockAboutVideoComesFirst() {
+    @Test func videoBlockComesFirst() {
         let packet = Self.report([
             Self.block(Self.sound, since: 0), Self.block(Self.pictures, since: 0),
         ])
@@ -35,7 +35,7 @@ import Testing
         #expect(reports.allSatisfy { $0.lost == 2 && $0.jitter == 9 })
     }
 
-    @Test func theRoundTripIsNeverZero() {
+    @Test func roundTripTimeIsNeverZero() {
         let packet = Self.report([Self.block(Self.pictures, since: 65536)])
         let report = ControlPacket(Self.adjusted(packet)).reports[0]
         #expect(report.sinceLastReport == 65536 - 131)
@@ -51,7 +51,7 @@ import Testing
         #expect(Self.adjusted(packet).suffix(request.count).elementsEqual(request))
     }
 
-    @Test(arguments: 1...10) func anyBytesAreTaken(seed: UInt64) {
+    @Test(arguments: 1...10) func randomBytesAreHandled(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<1000 {
             var bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in

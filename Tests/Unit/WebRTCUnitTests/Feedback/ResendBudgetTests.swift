@@ -7,7 +7,7 @@ import Testing
 struct ResendBudgetTests {
     private static let second: UInt64 = 1_000_000_000
 
-    @Test func aQuarterOfTheBitRateIsSpentAtMost() {
+    @Test func resendsUseAQuarterOfTheBitRateAtMost() {
         let budget = ResendBudget(bitRate: 1_000_000)
         var sent = 0
         // Ten seconds of requests for three times the sent data.
@@ -19,7 +19,7 @@ struct ResendBudgetTests {
         #expect(budget.packets * 10_000 == sent)
     }
 
-    @Test func aLowerRateLeavesLess() {
+    @Test func lowerBitRateShrinksTheBudget() {
         let budget = ResendBudget(bitRate: 1_000_000)
         budget.setBitRate(100_000)
         let sent = (0..<1000).count {
@@ -28,7 +28,7 @@ struct ResendBudgetTests {
         #expect(sent <= 2)
     }
 
-    @Test func packetsFromBeforeTheKeyFrameAreNotSentAgain() {
+    @Test func packetsBeforeTheKeyframeAreNotResent() {
         let budget = ResendBudget(bitRate: 10_000_000)
         budget.note(65_534, isKey: true)
         budget.note(65_535, isKey: true)

@@ -94,7 +94,7 @@ struct RefusalTests {
         await held.membership.leave()
     }
 
-    @Test func theRightTokenIsTaken() async throws {
+    @Test func rightTokenIsAccepted() async throws {
         let served = ServedTest { $0.token = "secret" }
         let held = try await served.join()
         let fields = ["Authorization": "bearer secret"]
@@ -158,7 +158,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: ["localhost:1", "127.0.0.1", "10.1.2.3:80", "[::1]:8080", "a.localhost", nil])
-    func addressesAreOwnNames(host: String?) async {
+    func addressesAreAcceptedAsHosts(host: String?) async {
         #expect(await ServedTest().send("GET", "/", host: host).status == 200)
     }
 

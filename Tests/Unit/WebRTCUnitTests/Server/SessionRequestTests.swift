@@ -8,7 +8,7 @@ struct SessionRequestTests {
     private static let candidate = "a=candidate:1 1 udp 2130706431 10.0.0.1 5000 typ host"
     private static let trickle = ["Content-Type": "application/trickle-ice-sdpfrag"]
 
-    @Test func anOfferMakesASession() async throws {
+    @Test func offerCreatesASession() async throws {
         let served = ServedTest {
             $0.connection.servers = ["stun://s.example", "turn://u:p@t.example?transport=udp"]
         }
@@ -83,7 +83,7 @@ struct SessionRequestTests {
         await held.membership.leave()
     }
 
-    @Test func aConnectionThatFailsEndsItsSession() async throws {
+    @Test func failedConnectionEndsItsSession() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let location = try #require(await served.post("/whep")["Location"])
@@ -122,7 +122,7 @@ struct SessionRequestTests {
         await held.membership.leave()
     }
 
-    @Test func namesAreUnique() async throws {
+    @Test func sessionNamesAreUnique() async throws {
         let served = ServedTest()
         let held = try await served.join()
         #expect(await served.post("/whip?name=J%C3%B6rg+B").status == 201)
@@ -162,7 +162,7 @@ struct SessionRequestTests {
         #expect(await served.send("GET", "/").status == 404)
     }
 
-    @Test func aServerMayTakeViewersOrSendersAlone() async {
+    @Test func serverMayAcceptOnlyViewersOrOnlySenders() async {
         let viewers = ServedTest { $0.takesSenders = false }
         #expect(await viewers.send("OPTIONS", "/whip").status == 404)
         #expect(await viewers.send("GET", "/send").status == 404)

@@ -20,7 +20,7 @@ struct SenderTests {
             receiver: served.listener)
     }
 
-    @Test func aSenderIsAUserWithTracksUntilItsEnd() async throws {
+    @Test func senderIsAUserUntilItsConnectionEnds() async throws {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served)
@@ -62,7 +62,7 @@ struct SenderTests {
             ])
     }
 
-    @Test func aSenderThatNeverConnectsIsNoUser() async throws {
+    @Test func senderThatNeverConnectsIsNotAUser() async throws {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served)
@@ -105,7 +105,7 @@ struct SenderTests {
         #expect(served.listener.heard.value.filter { $0.hasPrefix("unit") } == ["unit 3 anna"])
     }
 
-    @Test func requestsForKeyFramesReachTheSenderMerged() async throws {
+    @Test func mergedKeyframeRequestsReachTheSender() async throws {
         let served = ServedTest()
         let membership = try await join(served)
         let peer = try await sender(served)

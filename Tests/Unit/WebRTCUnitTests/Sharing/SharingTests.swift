@@ -34,7 +34,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    @Test func aViewerIsRefusedIfNoUnitComesInTime() async throws {
+    @Test func viewerIsRefusedIfNoUnitArrivesInTime() async throws {
         let served = ServedTest()
         let held = try await served.join(firstUnit: nil)
         async let reply = served.post("/whep")
@@ -67,7 +67,7 @@ struct SharingTests {
         #expect(held.video.send(Units.key(4)) == .dropped(.closed))
     }
 
-    @Test func soundGoesToAll() async throws {
+    @Test func audioIsSentToAllViewers() async throws {
         let served = ServedTest()
         let membership = try await served.server.join(
             ChannelRequest(channel: "share", userID: "host"), receiver: served.listener)
@@ -104,7 +104,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    @Test func requestsForKeyFramesAreMergedAndNoneIsLost() async throws {
+    @Test func keyframeRequestsAreMergedAndNoneIsLost() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let peer = try await viewer(served)
@@ -133,7 +133,7 @@ struct SharingTests {
         await held.membership.leave()
     }
 
-    @Test func viewersOfAnotherCodecComeAgain() async throws {
+    @Test func viewersReconnectForAnotherCodec() async throws {
         let served = ServedTest()
         let held = try await served.join()
         let peer = try await viewer(served)

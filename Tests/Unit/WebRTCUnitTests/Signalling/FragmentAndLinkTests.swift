@@ -59,7 +59,7 @@ struct FragmentAndLinkTests {
         ),
     ]
 
-    @Test(arguments: links) func aLinkNamesAServer(server: String, link: String) {
+    @Test(arguments: links) func linkDescribesAServer(server: String, link: String) {
         #expect(ICEServerLink.link(to: server) == link)
     }
 
