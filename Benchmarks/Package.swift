@@ -29,7 +29,8 @@ let package = Package(
         .executableTarget(
             name: "swift-workloads",
             dependencies: [
-                "CGStreamerApp", .product(name: "MediaBridge", package: "MediaBridge"),
+                "CGStreamerApp", .product(name: "MediaBridgeAgora", package: "MediaBridge"),
+                .product(name: "MediaBridgeTesting", package: "MediaBridge"),
                 .product(name: "MediaBridgeElements", package: "MediaBridge"),
             ]),
         .target(name: "AllocationCounter"),
@@ -46,7 +47,7 @@ let package = Package(
         .executableTarget(
             name: "webrtc-bench",
             dependencies: [
-                .product(name: "MediaBridge", package: "MediaBridge"),
+                .product(name: "MediaBridgeAgora", package: "MediaBridge"),
                 .product(name: "MediaBridgeJanus", package: "MediaBridge"),
                 .product(name: "MediaBridgeWebRTC", package: "MediaBridge"),
             ],

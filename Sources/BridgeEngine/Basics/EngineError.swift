@@ -93,3 +93,14 @@ public struct EngineError: Error, Sendable, CustomStringConvertible {
         return message + reason + (advice.map { ". Try: \($0)" } ?? "")
     }
 }
+
+extension EngineError {
+    /// The error of an operation after the shutdown.
+    static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
+
+    /// The error of an operation whose task was cancelled.
+    static func cancelled(_ what: String) -> EngineError {
+        EngineError(
+            .cancelled, message: "\(what) was cancelled", underlying: CancellationError())
+    }
+}

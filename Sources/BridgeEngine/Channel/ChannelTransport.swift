@@ -207,7 +207,7 @@ package enum MembershipEvent: Sendable {
     case disconnected(EngineError)
 }
 
-/// What a stream carries: pictures or samples, or encoded units.
+/// What a stream carries: pictures or samples, or encoded frames.
 package enum ChannelMedia: Sendable {
     case picture(VideoFrame)
     case unit(EncodedVideoFrame)

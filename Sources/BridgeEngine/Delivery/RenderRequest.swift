@@ -56,7 +56,7 @@ struct RenderRequest: Hashable, Sendable {
     }
 }
 
-/// The encoded units that a receiver takes unchanged.
+/// The encoded frames that a receiver takes unchanged.
 struct AcceptedUnits: Hashable, Sendable {
     /// The codecs; by default none.
     var codecs: Set<VideoCodec> = []

@@ -2,7 +2,7 @@ package import MediaCore
 internal import Synchronization
 
 /// Delivers one video stream to any number of video sinks. Each gets the frames in the form it
-/// requested; video sinks with equal requests share one conversion. Receivers that take encoded units
+/// requested; video sinks with equal requests share one conversion. Receivers that take encoded frames
 /// get them unchanged; the others get the decoded pictures.
 ///
 /// Thread: any, one frame at a time.

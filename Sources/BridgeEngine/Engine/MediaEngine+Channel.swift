@@ -106,7 +106,7 @@ extension MediaEngine {
         _ = await turnstile.enter()
         if let result { return result }
         if Task.isCancelled || self.joining == nil {
-            return .failure(Self.cancelled("joining channel \(request.channel)"))
+            return .failure(EngineError.cancelled("joining channel \(request.channel)"))
         }
         return .failure(
             EngineError(
@@ -148,7 +148,7 @@ extension MediaEngine {
     public func sendMessage(
         _ message: ChannelMessage, to user: UserID? = nil
     ) async throws(EngineError) {
-        guard !isShutDown else { throw Self.afterShutDown }
+        guard !isShutDown else { throw EngineError.afterShutDown }
         guard let membership else { throw Self.notInChannel }
         let result = await outcome(within: configuration.callTimeout, on: clock.timeline) {
             () async throws(EngineError) in

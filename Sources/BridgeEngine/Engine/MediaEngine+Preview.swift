@@ -70,7 +70,7 @@ extension MediaEngine {
     public func takeSnapshot(
         of stream: VideoStreamID = .local(), within limit: Duration? = nil
     ) async throws(EngineError) -> VideoFrame {
-        guard !isShutDown else { throw Self.afterShutDown }
+        guard !isShutDown else { throw EngineError.afterShutDown }
         if case .local(let track) = stream, slots[track] == nil {
             throw EngineError(.invalidArgument, message: "\(track) not found")
         }
@@ -82,7 +82,7 @@ extension MediaEngine {
         let shot = await once.value(isCancellable: true)
         untap(consumer, from: stream)
         guard let shot else {
-            if Task.isCancelled { throw Self.cancelled("the snapshot") }
+            if Task.isCancelled { throw EngineError.cancelled("the snapshot") }
             throw EngineError(
                 .noFrame, message: "no frame arrived within \(limit)",
                 advice: "takeSnapshot(of:within:) while the stream is running")

@@ -56,7 +56,7 @@ extension MediaEngine {
         once.expire(after: limit, on: clock.timeline)
         let arrived = await once.value(isCancellable: true)
         guard arrived != true else { return }
-        if arrived == nil, Task.isCancelled { throw Self.cancelled("the change of source") }
+        if arrived == nil, Task.isCancelled { throw EngineError.cancelled("the change of source") }
         if case .failed(let error) = host.port.takeEndings().last {
             throw EngineError(
                 .sourceFailed, message: "\(host.typeName) failed before its first frame",

@@ -183,27 +183,20 @@ public actor MediaEngine {
         _ turnstile: Turnstile? = nil, cancelling what: String? = nil
     ) async throws(EngineError) {
         let turnstile = turnstile ?? self.turnstile
-        if let what, Task.isCancelled { throw Self.cancelled(what) }
+        if let what, Task.isCancelled { throw EngineError.cancelled(what) }
         guard await turnstile.enter(isCancellable: what != nil) else {
-            throw Self.cancelled(what ?? "the operation")
+            throw EngineError.cancelled(what ?? "the operation")
         }
         guard isShutDown else { return }
         turnstile.leave()
-        throw Self.afterShutDown
+        throw EngineError.afterShutDown
     }
-
-    static let afterShutDown = EngineError(.shutDown, message: "the engine was shut down")
 
     static let noChannel = EngineError(
         .invalidState, message: "this engine has no channel",
         advice: "create it with a transport, for example with a JanusTransport of MediaBridgeJanus")
 
     static let notInChannel = EngineError(.notInChannel, message: "not in a channel")
-
-    static func cancelled(_ what: String) -> EngineError {
-        EngineError(
-            .cancelled, message: "\(what) was cancelled", underlying: CancellationError())
-    }
 
     func leave() { turnstile.leave() }
 

@@ -8,18 +8,18 @@ public import MediaCore
 public struct EngineStatistics: Sendable {
     /// One local track, over all its successive sources, or over everything that was pushed to it.
     public struct Track: FrameBalanced, Sendable {
-        /// Frames and encoded units that arrived, fallback frames, and the units in ``decoding``, and
+        /// Frames and encoded frames that arrived, fallback frames, and the units in ``decoding``, and
         /// their outcomes: units that were passed on, and pictures that passed the capture
         /// processors.
         public var balance = FrameBalance()
-        /// Encoded units that were decoded because a receiver wanted their pictures. Pictures count
+        /// Encoded frames that were decoded because a receiver wanted their pictures. Pictures count
         /// as delivered.
         public var decoding = FrameBalance()
-        /// Frames to encode for the channel. Encoded units count as delivered.
+        /// Frames to encode for the channel. Encoded frames count as delivered.
         public var encoding = FrameBalance()
         /// The frames at each processing point, and their outcomes there.
         public var processing: [ProcessingPoint: FrameBalance] = [:]
-        /// Frames and encoded units that sources delivered.
+        /// Frames and encoded frames that sources delivered.
         public var delivered = 0
         /// Frames in ``delivered`` that were accepted.
         public var accepted = 0
@@ -30,7 +30,7 @@ public struct EngineStatistics: Sendable {
         public var frameRate = 0.0
         /// The size of the latest frame; `nil` before the first one.
         public var size: VideoSize?
-        /// Bits per second of the encoded units; `nil` before the first one.
+        /// Bits per second of the encoded frames; `nil` before the first one.
         public var bitRate: Int?
         /// Fallback frames, which were sent because the source delivered none.
         public var fallbackFrames = 0
@@ -56,9 +56,9 @@ public struct EngineStatistics: Sendable {
     }
     /// One track of a user in the channel.
     public struct Remote: FrameBalanced, Sendable {
-        /// Frames and encoded units received; each is offered to every video sink.
+        /// Frames and encoded frames received; each is offered to every video sink.
         public var received = 0
-        /// Encoded units that were decoded because a video sink wanted their pictures. Pictures count
+        /// Encoded frames that were decoded because a video sink wanted their pictures. Pictures count
         /// as delivered.
         public var decoding = FrameBalance()
         /// The received frames as a balance: all count as delivered.
@@ -157,11 +157,11 @@ extension EngineStatistics {
     }
     /// The audio of one user in the channel.
     public struct RemoteAudio: FrameBalanced, Sendable {
-        /// Frames and encoded units received.
+        /// Frames and encoded frames received.
         public var received = 0
         /// The received frames as a balance: all count as delivered.
         public var balance: FrameBalance { FrameBalance(offered: received, delivered: received) }
-        /// Encoded units that were decoded because the audio had a listener.
+        /// Encoded frames that were decoded because the audio had a listener.
         public var decoding = FrameBalance()
         /// Samples received or decoded, per channel.
         public var sampleCount = 0

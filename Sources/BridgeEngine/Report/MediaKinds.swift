@@ -24,7 +24,7 @@ enum AudioMedia: CountedMedia {
     typealias Arrivals = AudioMeter
 }
 
-/// The content of a video track: a picture, or an encoded unit that has not been decoded.
+/// The content of a video track: a picture, or an encoded frame that has not been decoded.
 enum VideoItem: MediaFrame {
     case picture(VideoFrame)
     case unit(EncodedVideoFrame)
@@ -43,7 +43,7 @@ enum VideoItem: MediaFrame {
         }
     }
 
-    /// Whether it is an encoded unit.
+    /// Whether it is an encoded frame.
     var isUnit: Bool { if case .unit = self { true } else { false } }
 
     var isEmpty: Bool {

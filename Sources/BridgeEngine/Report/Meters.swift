@@ -147,7 +147,7 @@ final class AudioMeter: ArrivalMeter {
         CountWatch.noteCount()
     }
 
-    /// Counts an encoded unit, whose samples are not known before it is decoded.
+    /// Counts an encoded frame, whose samples are not known before it is decoded.
     func noteUnit() {
         reading.withLock { $0.frames += 1 }
         CountWatch.noteCount()

@@ -19,7 +19,7 @@ final class LocalTrack: Sendable {
     struct State {
         var timeline = SourceTimeline()
         var isFirst = true
-        /// Whether the source delivers encoded units, and the time of the latest.
+        /// Whether the source delivers encoded frames, and the time of the latest.
         var carriesUnits = false
         var lastUnit: MediaTime?
         /// The time of the latest decoded picture.
@@ -53,13 +53,13 @@ final class LocalTrack: Sendable {
     let passed: FrameMeter
     /// Counts fallback frames, which were sent because the source delivered none.
     let fallbacks = FrameMeter()
-    /// Decodes encoded units while a receiver needs pictures.
+    /// Decodes encoded frames while a receiver needs pictures.
     let decoder: TrackDecoder
     /// Counts the pictures that ``decoder`` made.
     let decodedPictures = RateMeter()
     /// Counts the frames that were to be encoded for the channel.
     let encoded = EncodingMeter()
-    /// Counts the encoded units that were passed on.
+    /// Counts the encoded frames that were passed on.
     let carriedUnits = RateMeter()
     let bytes: RateMeter
     /// The last frame that was passed on, if it is kept as a fallback for a silent source.

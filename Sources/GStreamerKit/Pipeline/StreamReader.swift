@@ -2,7 +2,7 @@ internal import CMediaBridge
 internal import MediaBasics
 internal import Synchronization
 
-/// Reads the encoded units of a file, without decoding, from a key frame on.
+/// Reads the encoded frames of a file, without decoding, from a key frame on.
 ///
 /// Each reader can be run once. Thread: any but a streaming thread.
 package final class StreamReader: Sendable {

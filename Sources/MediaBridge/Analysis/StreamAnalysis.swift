@@ -74,7 +74,7 @@ final class StreamAnalysis: VideoFrameConsumer {
         for run in pictures { run.offer(.picture(frame), at: frame.runningTime, isLive: isLive) }
     }
 
-    /// Gives the detectors audio, or an encoded unit.
+    /// Gives the detectors audio, or an encoded frame.
     func look(at sample: MediaSample) {
         guard !sample.isHeader else { return }
         let isLive = sample.liveTiming != nil

@@ -8,7 +8,7 @@ package protocol BridgeDestination: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - streams: The kinds of media that will arrive.
-    ///   - onKeyFrameNeeded: To be called when a key unit is needed.
+    ///   - onKeyFrameNeeded: To be called when a key frame is needed.
     ///   - onFailure: To be called once if the destination has failed permanently.
     func begin(
         _ streams: Set<MediaKind>, onKeyFrameNeeded: @escaping @Sendable () -> Void,

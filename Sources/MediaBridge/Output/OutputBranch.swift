@@ -36,7 +36,7 @@ final class OutputBranch: Sendable {
         var reached = MediaTime.zero
 
         /// Whether the stream continues with these caps, which omit the size that earlier caps stated:
-        /// only the key units of a program state their size.
+        /// only the key frames of a program state their size.
         func keepsFormat(of caps: Caps) -> Bool {
             guard let given, caps.isEncodedPictures, caps.mediaType == given.mediaType else {
                 return false
@@ -259,7 +259,7 @@ final class OutputBranch: Sendable {
     /// - Parameters:
     ///   - evicts: Whether to evict for this buffer; `nil`: evict if it comes from a live capture.
     ///     Used only with ``WhenFull/automatic``.
-    ///   - time: The presentation time; `nil` for a header, and for encoded units that have none.
+    ///   - time: The presentation time; `nil` for a header, and for encoded frames that have none.
     ///   - isHeader: Whether it is a header, which is not counted.
     func push(
         _ buffer: consuming Buffer, caps: Caps, time: MediaTime?, duration: MediaTime?,

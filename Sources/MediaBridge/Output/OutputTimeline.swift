@@ -127,7 +127,7 @@ struct FrameIntervals: Sendable {
     /// Notes the next frame.
     ///
     /// - Returns: The shorter of the last two intervals, because a frame after a gap does not last
-    ///   as long as the gap. `nil` for parts of one encoded unit, which have the same time.
+    ///   as long as the gap. `nil` for parts of one encoded frame, which have the same time.
     mutating func next(at time: MediaTime) -> MediaTime? {
         defer { last = time }
         guard let last, time > last else { return nil }

@@ -32,7 +32,7 @@ extension Recorder {
         return track.record(unit) { reach($0, with: stream) }
     }
 
-    /// Drops the units of encoded pictures up to the next key unit, because they reference units
+    /// Drops the units of encoded pictures up to the next key frame, because they reference units
     /// that never came. Thread: any.
     func expectKeyUnit(of stream: RecordedStream) { tracks[stream]?.expectKeyUnit() }
 
@@ -104,7 +104,7 @@ extension Recorder {
     /// Records a unit of encoded video unchanged, without decoding it. Blocks while the disk is
     /// slow, unless units of a live stream are dropped. Thread: any.
     ///
-    /// Files begin with a key unit: units before it are dropped as ``DropCause/early``. A codec that
+    /// Files begin with a key frame: units before it are dropped as ``DropCause/early``. A codec that
     /// the container does not take ends the recording with an error.
     ///
     /// - Returns: Dropped as ``DropCause/badFormat`` for a unit that is empty or larger than 8 MB.
@@ -120,7 +120,7 @@ extension Recorder {
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
     ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
     ///   or larger than 8 MB. Units handed over during a pause, after ``rearm()``, and before the first
-    ///   key unit are ignored.
+    ///   key frame are ignored.
     public func write(_ unit: EncodedVideoFrame) async throws {
         note(unit.rotation)
         try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }

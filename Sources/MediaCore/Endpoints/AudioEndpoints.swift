@@ -107,7 +107,7 @@ extension AudioFrameConsumer {
 ///     func audioFormat() -> AudioConversion { AudioConversion(sampleRate: 48_000, channels: 2) }
 ///     func render(_ frame: AudioFrame) throws { print(frame) }
 /// }
-/// try await engine.setLocalAudioSink(Listener())
+/// try await engine.addAudioSink(Listener(), to: .local)
 /// ```
 ///
 /// The order of calls is query (``audioFormat()``), initialise, start, render …, stop, dispose.

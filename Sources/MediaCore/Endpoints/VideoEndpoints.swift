@@ -53,7 +53,7 @@ public protocol VideoSource: MediaEndpoint {
     /// `nil`: none.
     func timeBase() -> MediaTimeBase?
 
-    /// Asks for a key frame soon, because a receiver of the encoded units came late or lost one.
+    /// Asks for a key frame soon, because a receiver of the encoded frames came late or lost one.
     /// Called between start and stop, once for each interruption.
     ///
     /// - Returns: Whether the request was passed on. Default `false`.
@@ -90,7 +90,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition
 
-    /// Accepts an encoded unit, or returns the reason for dropping it. Units come in the order in
+    /// Accepts an encoded frame, or returns the reason for dropping it. Units come in the order in
     /// which they are decoded.
     ///
     /// Default: takes no units, and refuses them as ``DropCause/wrongBufferType``.
@@ -221,7 +221,7 @@ extension VideoFrameConsumer {
 ///         print("\(frame): \(level)")
 ///     }
 /// }
-/// try await engine.setLocalVideoRenderer(LightMeter())
+/// try await engine.addVideoSink(LightMeter(), to: .local())
 /// ```
 ///
 /// The order of calls is query (``bufferType()``, ``pixelFormat()``), initialise, start, render …,
@@ -249,7 +249,7 @@ public protocol VideoSink: MediaEndpoint {
     /// camera's units are mirrored only on request.
     func codecs() -> Set<VideoCodec>
 
-    /// Takes one encoded unit of a codec in ``codecs()``. Units come in the order in which they are
+    /// Takes one encoded frame of a codec in ``codecs()``. Units come in the order in which they are
     /// decoded, beginning with a key frame; if one is lost, those up to the next key frame are lost,
     /// too. The unit may be kept; it stays valid.
     func render(_ unit: EncodedVideoFrame) throws

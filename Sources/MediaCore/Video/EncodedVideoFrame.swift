@@ -109,7 +109,7 @@ public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
     /// Creates a codec from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// H.264: one access unit. In byte-stream format (start codes) key units include the
+    /// H.264: one access unit. In byte-stream format (start codes) key frames include the
     /// parameter sets; with ``EncodedVideoFrame/codecData`` (`avcC`), NAL units follow their
     /// lengths.
     public static let h264 = VideoCodec(rawValue: "h264")
@@ -139,7 +139,7 @@ public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
 
 // MARK: References
 
-/// Which other units an encoded unit refers to.
+/// Which other units an encoded frame refers to.
 package enum EncodedVideoFrameReferences: UInt8, Sendable {
     /// None: decoding may begin with this unit.
     case none = 1
@@ -245,7 +245,7 @@ extension EncodedVideoFrame {
         return showsExisting == 0 && isInter == 0 ? .none : .unitsBefore
     }
 
-    /// A unit with a sequence header is taken for a key unit.
+    /// A unit with a sequence header is taken for a key frame.
     private static func av1References(
         _ bytes: UnsafeRawBufferPointer
     ) -> EncodedVideoFrameReferences {

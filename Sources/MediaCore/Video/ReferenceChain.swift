@@ -1,4 +1,4 @@
-/// Tracks whether the units that an encoded unit depends on were decoded. If one is missing, a
+/// Tracks whether the units that an encoded frame depends on were decoded. If one is missing, a
 /// decoder produces wrong pictures without an error, or fails, until a key frame comes.
 package struct ReferenceChain: Sendable {
     /// The maximum number of units of video that wait for one receiver: two seconds of most streams,

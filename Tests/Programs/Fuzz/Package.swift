@@ -17,7 +17,7 @@ let package = Package(
             .executableTarget(
                 name: name,
                 dependencies: [
-                    "FuzzSupport", .product(name: "MediaBridge", package: "MediaBridge"),
+                    "FuzzSupport", .product(name: "MediaBridgeAgora", package: "MediaBridge"),
                 ])
         }
 )

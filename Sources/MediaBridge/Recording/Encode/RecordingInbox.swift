@@ -24,7 +24,7 @@ final class RecordingInbox: Sendable {
         case start(at: MediaTime?)
         /// A mark at the time of the last frame before it.
         case mark(String, at: MediaTime)
-        /// The next file begins with the first key unit after a time.
+        /// The next file begins with the first key frame after a time.
         case split(after: MediaTime)
         /// Whether a detector found its state at a time, and whether an event begins there.
         case state(String, isPresent: Bool, begins: Bool, at: MediaTime)

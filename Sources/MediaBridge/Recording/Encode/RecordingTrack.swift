@@ -28,8 +28,8 @@ final class RecordingTrack: Sendable {
         var described: (codec: String, element: String)?
         /// See ``RecorderReport/Track/converted``.
         var converted: String?
-        /// Why the units of encoded pictures are dropped until a key unit comes; `nil` if they are
-        /// not dropped. ``DropCause/early`` before the first key unit.
+        /// Why the units of encoded pictures are dropped until a key frame comes; `nil` if they are
+        /// not dropped. ``DropCause/early`` before the first key frame.
         var missesKey: DropCause? = .early
         var unitTimes: LiveUnitTimes
         var repeated = RepeatedUnits()
@@ -205,7 +205,7 @@ final class RecordingTrack: Sendable {
         case admitted(TrackEncoder)
     }
 
-    /// - Parameter unit: The encoded unit that is recorded unchanged; `nil` for raw media.
+    /// - Parameter unit: The encoded frame that is recorded unchanged; `nil` for raw media.
     private func admit(
         _ caps: Caps, _ rotation: VideoRotation = .upright, copying unit: MediaSample? = nil,
         placed: MediaTime, isLive: Bool
@@ -379,7 +379,7 @@ final class RecordingTrack: Sendable {
 // MARK: - Encoded media
 
 extension RecordingTrack {
-    /// Drops the units of pictures up to the next key unit: the units before it reference units that
+    /// Drops the units of pictures up to the next key frame: the units before it reference units that
     /// never came.
     func expectKeyUnit() { state.withLock { $0.missesKey = $0.missesKey ?? .early } }
 
@@ -405,7 +405,7 @@ extension RecordingTrack {
     }
 
     /// Records a unit of encoded media unchanged. If pictures were lost before it, the units up to
-    /// the next key unit are dropped for the same cause, since no decoder could show them.
+    /// the next key frame are dropped for the same cause, since no decoder could show them.
     ///
     /// - Parameter onPlaced: Called with the unit's time in the recorder's time.
     func record(_ unit: MediaSample, onPlaced: (MediaTime) -> Void) -> FrameDisposition {

@@ -1,7 +1,7 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// Encodes one stream of one format: raw buffers in, encoded units out. Where a stream comes encoded, it only parses:
+/// Encodes one stream of one format: raw buffers in, encoded frames out. Where a stream comes encoded, it only parses:
 /// units in, units out.
 ///
 /// Units are delivered on a streaming thread, which the receiver may block. The queue of raw buffers in front of the

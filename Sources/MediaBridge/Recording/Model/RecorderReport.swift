@@ -59,7 +59,7 @@ public struct RecorderReport: Sendable {
         /// Video frames or audio buffers handed over between start and stop; with a pre-roll also
         /// those handed over before the start.
         public var offered: Int
-        /// Video frames that reached a muxer. For audio: encoded units, whose length differs from
+        /// Video frames that reached a muxer. For audio: encoded frames, whose length differs from
         /// that of the buffers handed over.
         public var written: Int
         /// Video frames that did not reach a muxer, by cause. ``DropCause/early`` counts frames that became too old

@@ -77,7 +77,7 @@ private struct FileIndex {
     private static let entry = 40
     private static let fragment = MediaTime(nanoseconds: 400_000_000)
     /// Bytes for each unit in the index of an mp4: its size, its duration, its decoding offset, and
-    /// whether it is a key unit.
+    /// whether it is a key frame.
     private static let sample = 24
 
     init(_ container: RecordingContainer, hasPictures: Bool) {

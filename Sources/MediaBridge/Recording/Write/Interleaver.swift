@@ -210,12 +210,12 @@ struct Interleaver {
 
 // MARK: - Units in memory
 
-/// Keeps the last seconds of encoded units: for the beginning of a later recording, and for
+/// Keeps the last seconds of encoded frames: for the beginning of a later recording, and for
 /// replays.
 ///
-/// The length is a minimum, because a file begins with a key unit of the leading stream. The
-/// content is bounded: units before the key unit that the file will begin with are evicted, and so
-/// are units older than the length without a key unit before them, even if the leading stream has
+/// The length is a minimum, because a file begins with a key frame of the leading stream. The
+/// content is bounded: units before the key frame that the file will begin with are evicted, and so
+/// are units older than the length without a key frame before them, even if the leading stream has
 /// no data at all, and units that exceed the memory.
 struct RecentUnits {
     private let length: MediaTime
@@ -226,7 +226,7 @@ struct RecentUnits {
     private(set) var cost = 0
 
     /// - Parameters:
-    ///   - leader: The stream whose key units begin files.
+    ///   - leader: The stream whose key frames begin files.
     ///   - memory: The maximum number of bytes.
     init(length: MediaTime, leader: RecordedStream, memory: Int = .max) {
         self.length = length
@@ -263,7 +263,7 @@ struct RecentUnits {
         units.first { $0.unit.stream == stream }?.unit
     }
 
-    /// Whether a unit of the leading stream at or after a time was added: no key unit before it follows.
+    /// Whether a unit of the leading stream at or after a time was added: no key frame before it follows.
     func reaches(_ time: MediaTime) -> Bool {
         units.contains { $0.unit.stream == leader && $0.unit.time >= time }
     }
@@ -273,9 +273,9 @@ struct RecentUnits {
         remove(units.firstIndex { $0.unit.time >= time } ?? units.count)
     }
 
-    /// Removes and returns the units before the last key unit at or before `horizon`.
+    /// Removes and returns the units before the last key frame at or before `horizon`.
     ///
-    /// - Parameter continues: Whether the oldest unit continues a file: without such a key unit, none is removed.
+    /// - Parameter continues: Whether the oldest unit continues a file: without such a key frame, none is removed.
     ///   Otherwise those are that no file can begin with.
     mutating func evict(before horizon: MediaTime, continues: Bool) -> [Interleaver.Released] {
         guard continues else { return remove(beginning(at: horizon)) }
@@ -293,7 +293,7 @@ struct RecentUnits {
         return removed
     }
 
-    /// The index of the last key unit at or before `horizon`; without one, of the first unit after
+    /// The index of the last key frame at or before `horizon`; without one, of the first unit after
     /// it.
     private func beginning(at horizon: MediaTime) -> Int {
         var end = 0
@@ -308,7 +308,7 @@ struct RecentUnits {
     }
 
     /// The number of oldest units to evict so that the others fit into the memory, and begin with a
-    /// key unit if there is one.
+    /// key frame if there is one.
     private var excess: Int {
         var (count, left) = (0, cost)
         while left > memory, count < units.count {
@@ -327,7 +327,7 @@ struct RecentUnits {
         return units
     }
 
-    /// Returns the last seconds, from a key unit on; all units if there are fewer.
+    /// Returns the last seconds, from a key frame on; all units if there are fewer.
     func last(_ length: MediaTime) -> [Interleaver.Released] {
         guard let newest = units.last else { return [] }
         return Array(units[beginning(at: newest.unit.time - length)...])

@@ -65,7 +65,7 @@ extension RecordingCourse {
         return true
     }
 
-    /// Drops the units before the last key unit at or before a time. The file ends if they follow it.
+    /// Drops the units before the last key frame at or before a time. The file ends if they follow it.
     private func evict(before time: MediaTime) {
         let continues = writer.file != nil
         let evicted = preRoll.evict(before: time, continues: continues)
