@@ -126,7 +126,7 @@ struct RecordCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             End the recording when the disk has less than <bytes> free (e.g. 100M), besides room for the \
-            file's index; 0: only when it is full. Default: 4M.
+            file's index; 0: only when it is full. With --keep…, older segments are deleted first. Default: 4M.
             """,
             valueName: "bytes"))
     var reserve: SizeArgument?

@@ -60,7 +60,7 @@ struct Call: AsyncParsableCommand {
 
 /// One of the two users.
 private struct Caller: Sendable {
-    let engine = MediaEngine()
+    let engine = MediaEngine(transport: LoopbackNetwork.shared)
     let watch: Watch
     /// Receives the events about the other user, while ``watch`` receives those about the film.
     private let line: Watch

@@ -85,7 +85,7 @@ enum Example {
         try await engine.startPreview()
         try await events.waitForSourceEnd()
         await engine.shutDown()  // renders the queued frames and completes the file
-        print(engine.trace)  // renderer 1: query, renderer 1: initialize …
+        print(engine.trace)  // video sink 1: query, video sink 1: initialize …
         // end
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import MediaBridge
+import MediaBridgeTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -87,7 +88,10 @@ struct StalledDisplayTests {
     @Test func remoteSnapshotIsWrittenToAFileOfAnyName() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("other 100%.jpg")
-            let (engine, other) = (MediaEngine(), MediaEngine())
+            let network = LoopbackNetwork()
+            let (engine, other) = (
+                MediaEngine(transport: network), MediaEngine(transport: network)
+            )
             try await other.setVideoSource(
                 PipelineVideoSource(
                     "videotestsrc is-live=true pattern=blue ! "

@@ -41,9 +41,7 @@ struct PushedEngine: Sendable {
                     let plane = planes[index]
                     for row in 0..<plane.rows {
                         let bytes = plane.row(row)
-                        for offset in 0..<bytes.byteCount {
-                            sum &+= Int(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
-                        }
+                        for offset in bytes.indices { sum &+= Int(bytes[offset]) }
                     }
                 }
             }
