@@ -47,11 +47,11 @@ public final class ExternalVideoFrame {
     ///
     /// - Parameter now: The running time to use if ``time`` is `nil`.
     /// - Throws: The reason why it cannot be made.
-    ///   - ``DropCause/badFormat``: the format or rotation is not defined.
-    ///   - ``DropCause/wrongBufferType``: the bytes or the pixel buffer that the format requires are
+    ///   - `DropCause.badFormat`: the format or rotation is not defined.
+    ///   - `DropCause.wrongBufferType`: the bytes or the pixel buffer that the format requires are
     ///     missing.
-    ///   - ``DropCause/badStride``: the stride is out of range.
-    ///   - ``DropCause/badSize``: the height is out of range, the crop is negative or leaves nothing,
+    ///   - `DropCause.badStride`: the stride is out of range.
+    ///   - `DropCause.badSize`: the height is out of range, the crop is negative or leaves nothing,
     ///     or there are too few bytes.
     package func made(now: MediaTime) throws(RawPicture.Refusal) -> VideoFrame {
         guard let rotation = VideoRotation(rawValue: rotation) else {
@@ -144,7 +144,7 @@ public struct PushFormat: RawRepresentable, Equatable, Sendable, ExpressibleByIn
     public static let argb = PushFormat(rawValue: 7)
     /// YUV 4:2:0: Y, then U and V interleaved.
     public static let nv12 = PushFormat(rawValue: 8)
-    /// A ``PixelBuffer`` instead of bytes.
+    /// A `PixelBuffer` instead of bytes.
     public static let pixelBuffer = PushFormat(rawValue: 12)
     /// Planar YUV 4:2:2.
     public static let i422 = PushFormat(rawValue: 16)
@@ -170,13 +170,13 @@ extension VideoPixelFormat {
     // Spelled as in the headers of the SDKs, so that code written for those compiles.
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// ``i420`` under its SDK name.
+    /// `i420` under its SDK name.
     public static let I420 = VideoPixelFormat.i420
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// ``bgra`` under its SDK name.
+    /// `bgra` under its SDK name.
     public static let BGRA = VideoPixelFormat.bgra
     // swift-format-ignore: AlwaysUseLowerCamelCase
-    /// ``nv12`` under its SDK name.
+    /// `nv12` under its SDK name.
     public static let NV12 = VideoPixelFormat.nv12
 
     /// Creates the pixel format for a number of `AgoraVideoPixelFormat` (1, 2 or 8); `nil` for any
@@ -192,6 +192,6 @@ extension VideoPixelFormat {
 }
 
 extension VideoRotation {
-    /// ``upright`` under its SDK name.
+    /// `upright` under its SDK name.
     public static let rotationNone = VideoRotation.upright
 }

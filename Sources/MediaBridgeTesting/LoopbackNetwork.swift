@@ -98,12 +98,12 @@ public final class LoopbackNetwork: ChannelTransport {
     /// itself retains its membership must therefore leave, or hold it weakly.
     ///
     /// A user is removed when the last reference to its membership is released, or when more than
-    /// 4096 events wait for its receiver. The others are notified with ``OfflineReason/dropped``.
+    /// 4096 events wait for its receiver. The others are notified with `OfflineReason.dropped`.
     ///
-    /// - Throws: ``EngineError/Code/invalidArgument`` for a channel or a user without a name,
-    ///   ``EngineError/Code/userIDTaken``, ``EngineError/Code/channelFull``,
-    ///   ``EngineError/Code/unreachable``, the error that the ``TokenVerifier`` throws, and
-    ///   ``EngineError/Code/disconnected`` in a task that is cancelled.
+    /// - Throws: `EngineError.Code.invalidArgument` for a channel or a user without a name,
+    ///   `EngineError.Code.userIDTaken`, `EngineError.Code.channelFull`,
+    ///   `EngineError.Code.unreachable`, the error that the ``TokenVerifier`` throws, and
+    ///   `EngineError.Code.disconnected` in a task that is cancelled.
     package func join(
         _ request: ChannelRequest, receiver: any ChannelReceiver
     ) async throws(EngineError) -> any ChannelMembership {
@@ -136,7 +136,7 @@ public final class LoopbackNetwork: ChannelTransport {
             member, in: channel, named: request.channel, at: slot, of: self)
     }
 
-    /// Closes a channel from outside: all its users receive ``EngineError/Code/disconnected`` and
+    /// Closes a channel from outside: all its users receive `EngineError.Code.disconnected` and
     /// nothing more, and frames that they send are dropped as closed. A channel of that name may be
     /// joined again immediately.
     ///
@@ -189,13 +189,13 @@ public final class LoopbackNetwork: ChannelTransport {
 
 // Simulated network faults.
 extension LoopbackNetwork {
-    /// Sets whether users can join. If not, joining fails as ``EngineError/Code/unreachable``;
+    /// Sets whether users can join. If not, joining fails as `EngineError.Code.unreachable`;
     /// users that have joined stay.
     public func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
     }
 
-    /// Cuts a user's connection: the user gets ``EngineEvent/connectionChanged(_:)``, frames
+    /// Cuts a user's connection: the user gets `EngineEvent.connectionChanged`, frames
     /// from and to it are lost, and events are held back. The user is removed after the timeout that
     /// the network was created with.
     ///
@@ -257,8 +257,8 @@ extension LoopbackNetwork {
         }
     }
 
-    /// Removes a user. The last event of the user is ``EngineError/Code/kicked``; the other users
-    /// get ``OfflineReason/kicked``.
+    /// Removes a user. The last event of the user is `EngineError.Code.kicked`; the other users
+    /// get `OfflineReason.kicked`.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
@@ -314,7 +314,7 @@ extension LoopbackNetwork {
 
 /// Checks the token of a request to join a channel.
 ///
-/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws ``EngineError`` with one
+/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws `EngineError` with one
 /// of the codes for tokens. Thread: any.
 public typealias TokenVerifier =
     @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?

@@ -21,8 +21,8 @@ internal import Synchronization
 /// a file.
 ///
 /// A recorder makes one recording, or several in succession (``rearm()``). Thread: any but a
-/// streaming thread, except for ``consume(_:)-(VideoFrame)`` and ``consume(_:)-(AudioFrame)``, which
-/// any thread may call.
+/// streaming thread, except for the calls of ``videoInput`` and ``audioInput``, which any thread may
+/// make.
 public final class Recorder: Sendable {
     /// The file's path, or the pattern for the names of several files.
     public let path: String
