@@ -126,9 +126,12 @@ extension Recorder {
         try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
     }
 
-    /// Records a unit of encoded audio unchanged. Behaves as `consume(_:)`.
+    /// Records an encoded audio frame unchanged in the first audio track: what ``audioInput`` does not take. Blocks while
+    /// the disk is slow, unless frames of a live stream are dropped. Thread: any.
+    ///
+    /// - Returns: Dropped as ``DropCause/badFormat`` for a frame that is empty or larger than 8 MB.
     @discardableResult
-    package func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
+    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
         take(try? unit.sample(), of: .audio)
     }
 

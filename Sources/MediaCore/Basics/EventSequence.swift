@@ -91,13 +91,12 @@ package final class EventHub<Event: Sendable>: Sendable {
     ///
     /// - Parameter last: An event that is reported before, and to every later reader.
     package func finish(with last: Event? = nil) {
-        state.withLock { $0.last = last }
-        if let last { post(last) }
-        let sequences = state.withLock { state in
-            state.isFinished = true
+        let (listeners, sequences) = state.withLock { state in
+            (state.last, state.isFinished) = (last, true)
             defer { state.sequences = [:] }
-            return state.sequences.values
+            return (Array(state.listeners.values), Array(state.sequences.values))
         }
+        if let last { for listener in listeners { listener(last) } }
         for sequence in sequences { sequence.finish() }
     }
 }
