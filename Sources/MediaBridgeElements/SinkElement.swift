@@ -119,7 +119,7 @@ final class AudioSinkElement: SinkElement {
         let fields = [
             format.sampleFormat.map { "format=\($0)" }, format.sampleRate.map { "rate=\($0)" },
             format.channels.map { "channels=\($0)" },
-            format.layout.map { "layout=\($0 == .planar ? "non-interleaved" : "interleaved")" },
+            format.isPlanar.map { "layout=\($0 ? "non-interleaved" : "interleaved")" },
         ].compactMap(\.self)
         return (try? Caps((["audio/x-raw"] + fields).joined(separator: ", "))) ?? .any
     }

@@ -127,7 +127,7 @@ extension AudioFormat {
         guard let sampleFormat = AudioSampleFormat(rawValue: info.format) else { return nil }
         self.init(
             sampleFormat, sampleRate: info.rate, channels: info.channels,
-            layout: info.isPlanar ? .planar : .interleaved, channelMask: info.channelMask)
+            isPlanar: info.isPlanar, channelMask: info.channelMask)
     }
 }
 
@@ -140,7 +140,7 @@ extension AudioInfo {
         try self.init(
             format: format.sampleFormat.rawValue, rate: format.sampleRate,
             channels: format.channels, channelMask: format.channelMask,
-            isPlanar: format.layout == .planar)
+            isPlanar: format.isPlanar)
     }
 }
 

@@ -52,7 +52,7 @@ extension AudioFrame {
     ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
     package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
         guard sampleCount > 0 else { throw FrameError(.badLayout, "audio frame without samples") }
-        guard sampleCount == storage.sampleCount || format.layout == .interleaved else {
+        guard sampleCount == storage.sampleCount || !format.isPlanar else {
             let dense = try MemoryAudioStorage(copying: storage, samples: samples)
             return try replacingSamples(dense).wrapped()
         }
@@ -75,7 +75,7 @@ extension AudioFrame {
         var buffer = Buffer.wrapping(
             unsafe: UnsafeMutableRawBufferPointer(rebasing: bytes), readOnly: true
         ) { held.giveBack() }
-        if format.layout == .planar {
+        if format.isPlanar {
             let plane = sampleCount * format.sampleStride
             buffer.describeAudio(
                 layout.info, sampleCount: sampleCount,

@@ -1,9 +1,10 @@
 public import GStreamerKit
 public import MediaCore
 
-extension SharedClock {
-    /// The clock's time now: the time that ``LiveTiming/clockOrigin`` counts in.
-    public static var time: MediaTime { MediaTime(now) }
+extension GStreamer {
+    /// The time now of the monotonic clock that all pipelines of the process share: the time that
+    /// ``LiveTiming/clockOrigin`` counts in.
+    public static var clockTime: MediaTime { MediaTime(SharedClock.now) }
 }
 
 extension MediaTime {

@@ -55,7 +55,7 @@ package final class PlainAudioConverter: AudioConverter {
         let storage = try MemoryAudioStorage(format: to, sampleCount: frame.sampleCount)
         var result = frame.replacingSamples(storage)
         func write<Value: AudioSampleValue>(_ converted: (Float) -> Value) throws {
-            let isPlanar = to.layout == .planar
+            let isPlanar = to.isPlanar
             for (channel, values) in mixed.enumerated() {
                 let (plane, first) = isPlanar ? (channel, 0) : (0, channel)
                 let step = isPlanar ? 1 : to.channels

@@ -18,7 +18,7 @@ private final class Stopwatch: VideoSink {
         ages.reserveCapacity(pushed.times.count)
     }
     func render(_ frame: VideoFrame) {
-        let now = SharedClock.time.nanoseconds
+        let now = GStreamer.clockTime.nanoseconds
         guard let place = frame.metadata["place"].flatMap({ Int($0) }) else { return }
         ages.append(now - pushed.times[place])
     }
@@ -44,7 +44,7 @@ func measureLatency(renderers: Int, frames: Int, rate: Int) async throws {
         frame.format = .pixelBuffer
         frame.textureBuf = picture
         frame.metadata = places[index]
-        pushed.times[index] = SharedClock.time.nanoseconds
+        pushed.times[index] = GStreamer.clockTime.nanoseconds
         engine.pushExternalVideoFrame(frame)
     }
     await engine.shutDown()

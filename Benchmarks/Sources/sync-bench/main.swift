@@ -41,7 +41,7 @@ func measure(_ name: String, captureDelay: Duration, skipped: Int) async throws 
                 }
                 if count <= 0 { return ended.finish() }
                 if filled == 0 {
-                    moments.shown.withLock { $0.append(SharedClock.time) }
+                    moments.shown.withLock { $0.append(GStreamer.clockTime) }
                 }
                 filled += count
             }

@@ -25,7 +25,7 @@ package struct ClockTime: Hashable, Comparable, Sendable {
 
 /// The monotonic system clock that all pipelines of the process use, so that their times can be
 /// compared.
-public enum SharedClock {
+package enum SharedClock {
     /// The clock's time now, as GStreamer counts it.
     package static var now: ClockTime {
         ClockTime(nanoseconds: UInt64(gst_clock_get_time(clock)))

@@ -153,7 +153,7 @@ final class DetectorWork: @unchecked Sendable {
 
     private func listen(to frame: AudioFrame) throws {
         guard case .sound(var detector) = detector else { return }
-        let target = AudioConversion(sampleFormat: .f32le, channels: 1, layout: .interleaved)
+        let target = AudioConversion(sampleFormat: .f32le, channels: 1, isPlanar: false)
         guard let block = try soundConverter.convert(frame, to: target) else { return }
         let finding = try detector.inspect(block)
         self.detector = .sound(detector)

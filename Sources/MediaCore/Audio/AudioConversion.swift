@@ -7,32 +7,32 @@ public struct AudioConversion: Equatable, Sendable {
     /// The number of channels; `nil` to keep the frame's channels and their positions. More
     /// channels are mixed down to fewer, and fewer are spread to more.
     public var channels: Int?
-    /// The memory layout; `nil` to keep the frame's.
-    public var layout: AudioLayout?
+    /// Whether each channel has a plane (``AudioFormat/isPlanar``); `nil` to keep the frame's planes.
+    public var isPlanar: Bool?
 
     /// Creates a request; a parameter that is `nil` keeps the frame's value.
     public init(
         sampleFormat: AudioSampleFormat? = nil, sampleRate: Int? = nil, channels: Int? = nil,
-        layout: AudioLayout? = nil
+        isPlanar: Bool? = nil
     ) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate
         self.channels = channels
-        self.layout = layout
+        self.isPlanar = isPlanar
     }
 
-    /// Creates a request for exactly the sample format, rate, channel count and layout of `format`.
+    /// Creates a request for exactly the sample format, rate, channel count and planes of `format`.
     package init(to format: AudioFormat) {
         self.init(
             sampleFormat: format.sampleFormat, sampleRate: format.sampleRate,
-            channels: format.channels, layout: format.layout)
+            channels: format.channels, isPlanar: format.isPlanar)
     }
 
     /// Returns the format that audio of `format` has after the conversion.
     package func applied(to format: AudioFormat) -> AudioFormat {
         AudioFormat(
             sampleFormat ?? format.sampleFormat, sampleRate: sampleRate ?? format.sampleRate,
-            channels: channels ?? format.channels, layout: layout ?? format.layout,
+            channels: channels ?? format.channels, isPlanar: isPlanar ?? format.isPlanar,
             channelMask: channels == nil || channels == format.channels
                 ? format.channelMask : nil)
     }

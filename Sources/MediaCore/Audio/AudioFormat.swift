@@ -1,12 +1,4 @@
-/// The arrangement of several channels in memory.
-public enum AudioLayout: Hashable, Sendable {
-    /// One plane, in which the samples of all channels for one moment lie next to each other.
-    case interleaved
-    /// One plane for each channel. GStreamer calls this `non-interleaved`.
-    case planar
-}
-
-/// The format of an audio frame: sample format, sample rate, channels, layout and channel
+/// The format of an audio frame: sample format, sample rate, channels, planes and channel
 /// positions.
 ///
 /// Each frame has its own format, and it may change from frame to frame.
@@ -17,8 +9,9 @@ public struct AudioFormat: Equatable, Sendable {
     public var sampleRate: Int
     /// The number of channels.
     public var channels: Int
-    /// Whether the channels share one plane or have one each.
-    public var layout: AudioLayout
+    /// Whether each channel has a plane in memory, which GStreamer calls `non-interleaved`. If false, the
+    /// samples of all channels for one moment lie next to each other in one plane.
+    public var isPlanar: Bool
     /// The positions of the channels: GStreamer's `channel-mask`, one bit for each position in the
     /// order of the channels (front left, front right, front centre, low frequencies, rear left …).
     /// Zero for mono and for channels without a position.
@@ -30,16 +23,16 @@ public struct AudioFormat: Equatable, Sendable {
     ///   - sampleFormat: How a sample is stored. Default: 16 bits, signed, little endian.
     ///   - sampleRate: Samples per second of each channel, in Hz.
     ///   - channels: The number of channels.
-    ///   - layout: Whether the channels share one plane, which is the default, or have one each.
+    ///   - isPlanar: Whether each channel has a plane. Default: one plane for all.
     ///   - channelMask: The channel positions; `nil` for the usual ones.
     public init(
         _ sampleFormat: AudioSampleFormat = .s16le, sampleRate: Int, channels: Int,
-        layout: AudioLayout = .interleaved, channelMask: UInt64? = nil
+        isPlanar: Bool = false, channelMask: UInt64? = nil
     ) {
         self.sampleFormat = sampleFormat
         self.sampleRate = sampleRate
         self.channels = channels
-        self.layout = layout
+        self.isPlanar = isPlanar
         self.channelMask = channelMask ?? Self.usualMask(channels: channels)
     }
 
@@ -73,11 +66,11 @@ public struct AudioFormat: Equatable, Sendable {
     }
 
     /// The number of planes in memory: one if interleaved, otherwise one for each channel.
-    public var planes: Int { layout == .interleaved ? 1 : channels }
+    public var planes: Int { isPlanar ? channels : 1 }
 
     /// Bytes in a plane from the sample of one moment to that of the next.
     package var sampleStride: Int {
-        sampleFormat.bytesPerSample * (layout == .interleaved ? channels : 1)
+        sampleFormat.bytesPerSample * (isPlanar ? 1 : channels)
     }
 
     /// Returns the number of bytes that `sampleCount` samples of every channel take, over all planes.
@@ -105,7 +98,7 @@ extension AudioFormat: CustomStringConvertible {
     /// `S16LE 48000 Hz 2 channels`
     public var description: String {
         "\(sampleFormat) \(sampleRate) Hz \(channels) channel\(channels == 1 ? "" : "s")"
-            + (layout == .planar ? " planar" : "")
+            + (isPlanar ? " planar" : "")
     }
 }
 

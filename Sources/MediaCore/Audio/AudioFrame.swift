@@ -278,7 +278,7 @@ extension AudioFrame {
         guard (0..<channels).contains(channel) else {
             throw FrameError(.badLayout, "no channel \(channel): the frame has \(channels)")
         }
-        let isPlanar = format.layout == .planar
+        let isPlanar = format.isPlanar
         return try withSamples(as: type, plane: isPlanar ? channel : 0) { span in
             stride(from: isPlanar ? 0 : channel, to: span.count, by: isPlanar ? 1 : channels)
                 .map { span[$0] }
@@ -320,7 +320,7 @@ extension AudioFrame {
     /// - Throws: ``FrameError`` if the memory cannot be mapped.
     package func copyFloats(to floats: inout [Float], of target: AudioFormat) throws -> Bool {
         let isMono = channels == 1 && target.channels > 1
-        guard format.layout == .interleaved, format.sampleRate == target.sampleRate,
+        guard !format.isPlanar, format.sampleRate == target.sampleRate,
             isMono || channels == target.channels && format.channelMask == target.channelMask
         else { return false }
         let copies = isMono ? target.channels : 1

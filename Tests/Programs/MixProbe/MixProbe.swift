@@ -38,7 +38,7 @@ struct MixProbe {
     ) async throws {
         let tone = (0..<480).map { Int16(1000 * ($0 % 48) / 48) }
         let live = LiveTiming(
-            clockOrigin: SharedClock.time, latency: MediaTime(value: 1, timescale: 100))
+            clockOrigin: GStreamer.clockTime, latency: MediaTime(value: 1, timescale: 100))
         var next = ContinuousClock.now
         for step in 0..<seconds * 100 {
             try await Task.sleep(until: next, clock: .continuous)

@@ -80,7 +80,7 @@ extension MutatedCapture {
         case .soundFormat:
             format.sampleFormat =
                 AudioSampleFormat(rawValue: mutation.value) ?? format.sampleFormat
-        case .soundPlanar: format.layout = .planar
+        case .soundPlanar: format.isPlanar = true
         case .soundBlock: block = Int(mutation.number)
         default: return
         }

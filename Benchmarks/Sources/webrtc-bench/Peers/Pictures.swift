@@ -69,7 +69,7 @@ struct Pictures: ~Copyable {
 final class Log: Sendable {
     private let lines = Mutex<[(number: Int, time: Int64)]>([])
 
-    static var now: Int64 { SharedClock.time.nanoseconds }
+    static var now: Int64 { GStreamer.clockTime.nanoseconds }
 
     /// Notes a picture. The program reports the first one.
     func note(_ number: Int, at time: Int64 = Log.now) {

@@ -106,7 +106,7 @@ struct AudioTranslationTests {
     @Test(arguments: [1, 2, 6, 12, 20])
     func planarSwiftMemoryIsWrappedWithoutACopy(channels: Int) throws {
         let format = AudioFormat(
-            .f32le, sampleRate: 48000, channels: channels, layout: .planar, channelMask: 0)
+            .f32le, sampleRate: 48000, channels: channels, isPlanar: true, channelMask: 0)
         var frame = try AudioFrame(silence: format, sampleCount: 32, runningTime: .zero)
         for channel in 0..<channels {
             try frame.withMutableSamples(as: Float.self, plane: channel) { samples in
@@ -116,14 +116,14 @@ struct AudioTranslationTests {
         let part = frame.dropFirst(8)
         let wrapped = try part.wrapped()
         var packed = format
-        packed.layout = .interleaved
+        packed.isPlanar = false
         let chain = try ElementChain("audioconvert", to: AudioInfo(packed).caps)
         let caps = wrapped.caps
         let out = try chain.process(wrapped.buffer.retained(), caps: caps)
         let layout = try #require(AudioInfo(out.caps).flatMap { AudioFrameLayout($0) })
         let result = AudioFrame(
             BufferAudioStorage(out.buffer.retained(), layout), runningTime: nil)
-        #expect(result.format.layout == .interleaved)
+        #expect(!result.format.isPlanar)
         #expect(result.sampleCount == 24)
         for channel in 0..<channels {
             #expect(
@@ -138,7 +138,7 @@ struct AudioTranslationTests {
                 "audiotestsrc num-buffers=1 samplesperbuffer=64 ! audioconvert ! "
                     + "audio/x-raw,format=F32LE,layout=non-interleaved,channels=2"
             ).first)
-        #expect(frame.format.layout == .planar)
+        #expect(frame.format.isPlanar)
         let right = try frame.channel(1, as: Float.self)
         try frame.withMutableSamples(as: Float.self, plane: 0) { samples in
             for i in samples.indices { samples[i] = 0 }
@@ -155,9 +155,9 @@ struct AudioTranslationTests {
 
     @Test func formatsSurviveAConversionToCaps() throws {
         for channels in [1, 2, 3, 4, 5, 6, 7, 8, 12, 64] {
-            for layout in [AudioLayout.interleaved, .planar] {
+            for isPlanar in [false, true] {
                 let format = AudioFormat(
-                    .s32le, sampleRate: 44100, channels: channels, layout: layout)
+                    .s32le, sampleRate: 44100, channels: channels, isPlanar: isPlanar)
                 #expect(AudioFormat(try AudioInfo(format)) == format)
             }
         }

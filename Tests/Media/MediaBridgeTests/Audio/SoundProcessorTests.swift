@@ -93,7 +93,7 @@ import Testing
             plan.audioProcessors = [
                 Step { frame in
                     var frame = frame
-                    let planes = frame.format.layout == .planar ? frame.format.channels : 1
+                    let planes = frame.format.isPlanar ? frame.format.channels : 1
                     for plane in 0..<planes {
                         try frame.withMutableBytes(plane: plane) { bytes in
                             for index in bytes.byteOffsets {

@@ -41,7 +41,7 @@ import Testing
         #expect(packed.planes == 1)
         #expect(packed.sampleStride == 12)
         #expect(packed.channelMask == 0x3f)
-        let planar = AudioFormat(.f32le, sampleRate: 48000, channels: 6, layout: .planar)
+        let planar = AudioFormat(.f32le, sampleRate: 48000, channels: 6, isPlanar: true)
         #expect(planar.planes == 6)
         #expect(planar.sampleStride == 4)
         #expect(planar.byteCount(sampleCount: 10) == 240)

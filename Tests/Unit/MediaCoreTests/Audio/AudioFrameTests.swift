@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func planarChannelsAreInSeparatePlanes() throws {
-        let format = AudioFormat(.f32le, sampleRate: 8000, channels: 2, layout: .planar)
+        let format = AudioFormat(.f32le, sampleRate: 8000, channels: 2, isPlanar: true)
         var frame = try AudioFrame(silence: format, sampleCount: 4, runningTime: nil)
         try frame.withMutableSamples(as: Float.self, plane: 1) { $0[2] = 0.5 }
         #expect(try frame.channel(0, as: Float.self) == [0, 0, 0, 0])

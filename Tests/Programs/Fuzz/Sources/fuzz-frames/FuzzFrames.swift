@@ -66,7 +66,7 @@ private func sound(_ input: inout Numbers) {
     let format = AudioFormat(
         [.s16le, .f32le, .s32le, .u8][input.next(4)], sampleRate: 48_000,
         channels: 1 + input.next(10),
-        layout: input.next(2) == 0 ? .planar : .interleaved)
+        isPlanar: input.next(2) == 0)
     guard let info = try? AudioInfo(format),
         var buffer = Buffer.allocate(byteCount: input.near(4096, most: 1 << 16))
     else { return }
