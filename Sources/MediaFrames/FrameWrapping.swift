@@ -3,13 +3,30 @@ internal import MediaBasics
 package import MediaCore
 internal import Synchronization
 
+extension PipelineError {
+    /// The reason why a pipeline cannot take a frame: a ``PipelineError`` itself, or another error's text.
+    package init(_ error: any Error) {
+        switch error {
+        case let error as PipelineError: self = error
+        case let error as FrameError: self.init(.streamFailed, message: error.message)
+        case is CancellationError:
+            self.init(.interrupted, message: "the task of the call was cancelled")
+        default: self.init(.streamFailed, message: "\(error)")
+        }
+    }
+}
+
 extension VideoFrame {
     /// Returns the frame as a buffer: a frame that came from a pipeline keeps its buffer, and one in
     /// Swift memory is wrapped. No pixels are copied.
     ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support, and for planes that do not
-    ///   fit the format; ``PipelineError`` for a format that GStreamer does not accept.
-    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    /// - Throws: ``PipelineError`` for memory that outputs do not support, for planes that do not fit the
+    ///   format, and for a format that GStreamer does not accept.
+    package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
+        do { return try makeBuffer() } catch { throw PipelineError(error) }
+    }
+
+    private borrowing func makeBuffer() throws -> ElementChain.BufferWithCaps {
         if let storage = storage as? BufferFrameStorage {
             guard storage.buffer.holds(storage.layout.info) else {
                 throw FrameError(tooFewBytes: storage.buffer.byteCount, of: "\(storage.format)")
@@ -48,13 +65,17 @@ extension AudioFrame {
     /// Samples are copied only for a part of planar audio, because GStreamer's elements expect the
     /// planes one right after the other.
     ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support, and for a frame without
-    ///   samples; ``PipelineError`` for a format that GStreamer does not accept.
-    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    /// - Throws: ``PipelineError`` for memory that outputs do not support, for a frame without samples, and
+    ///   for a format that GStreamer does not accept.
+    package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
+        do { return try makeBuffer() } catch { throw PipelineError(error) }
+    }
+
+    private borrowing func makeBuffer() throws -> ElementChain.BufferWithCaps {
         guard sampleCount > 0 else { throw FrameError(.badLayout, "audio frame without samples") }
         guard sampleCount == storage.sampleCount || !format.isPlanar else {
             let dense = try MemoryAudioStorage(copying: storage, samples: samples)
-            return try replacingSamples(dense).wrapped()
+            return try replacingSamples(dense).makeBuffer()
         }
         if let storage = storage as? BufferAudioStorage {
             guard storage.buffer.holds(storage.layout.info) else {

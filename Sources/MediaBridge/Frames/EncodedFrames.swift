@@ -12,16 +12,17 @@ extension EncodedVideoFrame {
     ///
     /// - Parameter saysSize: Whether the caps of a unit of the program's say the size in its bytes,
     ///   which a muxer needs and a decoder does not.
-    func sample(saysSize: Bool = true) throws -> MediaSample {
+    func sample(saysSize: Bool = true) throws(PipelineError) -> MediaSample {
         let times = MediaSample.Times(
             running: runningTime, decoding: decodingTime, duration: duration, live: liveTiming)
         return try MediaSample.of(storage, times, isDelta: !isKeyFrame) {
+            () throws(PipelineError) in
             try codec.caps(codecData: codecData, size: saysSize ? writtenSize : nil)
         }
     }
 
     /// Returns the unit's buffer and caps, for an appsrc.
-    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
         try sample().output
     }
 
@@ -46,20 +47,20 @@ extension EncodedAudioFrame {
     }
 
     /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
-    func sample() throws -> MediaSample {
+    func sample() throws(PipelineError) -> MediaSample {
         // Sound is decoded in the order in which it is heard: the time says nothing new.
         let own = (storage as? MediaSample)?.times
         let decoding = own?.running == runningTime ? own?.decoding : nil
         let times = MediaSample.Times(
             running: runningTime, decoding: decoding, duration: duration, live: liveTiming)
-        return try MediaSample.of(storage, times) {
+        return try MediaSample.of(storage, times) { () throws(PipelineError) in
             try codec.caps(
                 codecData: codecData, sampleRate: sampleRate, channels: channels)
         }
     }
 
     /// Returns the unit's buffer and caps, for an appsrc.
-    package borrowing func wrapped() throws -> ElementChain.BufferWithCaps {
+    package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
         try sample().output
     }
 

@@ -70,8 +70,8 @@ extension MediaSample {
     /// Creates a sample of a frame. Copies no bytes, except of a frame that holds only a part of planar
     /// samples.
     ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support.
-    convenience init(_ frame: AudioFrame) throws {
+    /// - Throws: ``PipelineError`` for memory that outputs do not support.
+    convenience init(_ frame: AudioFrame) throws(PipelineError) {
         let wrapped = try frame.wrapped()
         let caps = wrapped.caps
         self.init(
@@ -140,21 +140,23 @@ extension MediaSample: EncodedStorage {
     ///   or too large; what `caps` throws.
     static func of(
         _ storage: any EncodedStorage, _ times: Times, isDelta: @autoclosure () -> Bool = false,
-        caps: () throws -> Caps
-    ) throws -> MediaSample {
+        caps: () throws(PipelineError) -> Caps
+    ) throws(PipelineError) -> MediaSample {
         if let sample = storage as? MediaSample {
             guard sample.times != times else { return sample }
             return sample.with(times)
         }
         let count = storage.byteCount
         guard (1...mostBytes).contains(count) else {
-            throw FrameError(
-                .badFormat, "an encoded frame of \(count) bytes: 1 to \(mostBytes) are allowed")
+            throw PipelineError(
+                .streamFailed,
+                message: "an encoded frame of \(count) bytes: 1 to \(mostBytes) are allowed")
         }
         var copy: Buffer?
-        try storage.read { copy = Buffer.copying($0) }
+        do { try storage.read { copy = Buffer.copying($0) } } catch { throw PipelineError(error) }
         guard var buffer = copy.take() else {
-            throw FrameError(.outOfMemory, "cannot allocate \(count) bytes for an encoded frame")
+            throw PipelineError(
+                .streamFailed, message: "cannot allocate \(count) bytes for an encoded frame")
         }
         if isDelta() { buffer.markDelta() }
         return MediaSample(buffer, caps: try caps(), runningTime: nil, liveTiming: nil).with(times)

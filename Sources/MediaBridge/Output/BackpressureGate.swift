@@ -115,8 +115,8 @@ final class BackpressureGate: Sendable {
     ///
     /// - Parameter level: Returns the level of the queue now.
     /// - Returns: False if the gate was closed.
-    /// - Throws: `CancellationError` in a cancelled task, if there is no room at once.
-    func wait(level: @Sendable () -> Level) async throws -> Bool {
+    /// - Throws: ``PipelineError/Code/interrupted`` in a cancelled task, if there is no room at once.
+    func wait(level: @Sendable () -> Level) async throws(PipelineError) -> Bool {
         while !hasRoom(level) {
             let id = state.withLock { state in
                 state.lastTask += 1
@@ -137,7 +137,7 @@ final class BackpressureGate: Sendable {
             }
             switch joining {
             case .closed: return false
-            case .cancelled: throw CancellationError()
+            case .cancelled: throw PipelineError(.interrupted, message: "the write was cancelled")
             case .joined, .room: continue
             }
         }

@@ -12,18 +12,16 @@ extension OutputBranch {
                 live: frame.liveTiming)
         } catch {
             // The first reason is reported when the output ends.
-            let reason = (error as? FrameError)?.message ?? "\(error)"
-            refusedFormats.note(
-                (error as? PipelineError) ?? PipelineError(.streamFailed, message: reason))
+            refusedFormats.note(error)
             return refuse(.badFormat)
         }
     }
 
     /// Writes a frame; suspends while the queue is full.
     ///
-    /// - Throws: ``FrameError`` for memory that outputs do not support, ``PipelineError`` for a
-    ///   format, `CancellationError` in a task that is cancelled while it waits.
-    func write(_ frame: some OutputFrame) async throws -> FrameDisposition {
+    /// - Throws: ``PipelineError`` for a format, and for memory that outputs do not support;
+    ///   ``PipelineError/Code/interrupted`` in a task that is cancelled while it waits.
+    func write(_ frame: some OutputFrame) async throws(PipelineError) -> FrameDisposition {
         guard try await untilRoom() else { return refuse(.closed) }
         let wrapped: ElementChain.BufferWithCaps
         do { wrapped = try frame.wrapped() } catch {
@@ -41,7 +39,7 @@ extension OutputBranch {
 protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }
-    borrowing func wrapped() throws -> ElementChain.BufferWithCaps
+    borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps
 }
 
 extension VideoFrame: OutputFrame {

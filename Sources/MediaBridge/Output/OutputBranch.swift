@@ -242,7 +242,7 @@ final class OutputBranch: Sendable {
     ///
     /// - Returns: False if it was closed.
     @discardableResult
-    func untilRoom() async throws -> Bool {
+    func untilRoom() async throws(PipelineError) -> Bool {
         try await gate.wait(level: { [source] in source.level })
     }
 

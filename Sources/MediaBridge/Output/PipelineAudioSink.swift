@@ -31,10 +31,9 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// Writes a frame. Suspends while the queue is full, regardless of
     /// ``PipelineSink/Configuration/whenFull``; blocks no thread.
     ///
-    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
-    ///   ``FrameError`` for a frame without samples, or memory that outputs do not support;
-    ///   `CancellationError` in a task that is cancelled while it waits.
-    public func write(_ frame: AudioFrame) async throws {
+    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame, or its memory;
+    ///   ``PipelineError/Code/interrupted`` in a task that is cancelled while it waits.
+    public func write(_ frame: AudioFrame) async throws(PipelineError) {
         try await write(frame, "\(frame)")
     }
 
@@ -50,7 +49,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// `opusparse ! oggmux ! filesink location=out.ogg`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
-    public func write(_ unit: EncodedAudioFrame) async throws {
+    public func write(_ unit: EncodedAudioFrame) async throws(PipelineError) {
         try await write(unit, "encoded \(unit.codec) frame")
     }
 
@@ -63,7 +62,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     // MARK: AudioSink, for an engine's control thread
 
     /// Writes a frame as ``consume(_:)-(AudioFrame)`` does, and throws if it is not taken.
-    public func render(_ frame: AudioFrame) throws {
+    public func render(_ frame: AudioFrame) throws(PipelineError) {
         try render(frame, "\(frame)")
     }
 }

@@ -128,7 +128,7 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
 
     /// Starts the output, and blocks until it is started or has failed. Must not be called in a
     /// task, or on the main actor.
-    public final func shouldStart() throws {
+    public final func shouldStart() throws(PipelineError) {
         let isFirst = prepare()
         try pipeline.setStateAndWait(.playing)
         if isFirst { endUnwritten() }
@@ -138,7 +138,7 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
     /// the same output that has not begun. Must not be called in a task, or on the main actor.
     ///
     /// - Throws: ``PipelineError`` if the output fails now or has failed before.
-    public final func shouldStop() throws {
+    public final func shouldStop() throws(PipelineError) {
         // The engine itself starts the sinks that it has.
         _ = try ControlTask.blocking { [self] () async throws(PipelineError) in
             try await finish(awaitsOthers: false)
@@ -180,7 +180,9 @@ extension PipelineSink {
 
     /// Starts the output if it was not started, writes, and throws the reason if the frame is
     /// refused.
-    final func write(_ frame: some OutputFrame, _ what: @autoclosure () -> String) async throws {
+    final func write(
+        _ frame: some OutputFrame, _ what: @autoclosure () -> String
+    ) async throws(PipelineError) {
         if !isStarted, pipeline.failure == nil, !pipeline.hasEnded { try await start() }
         if case .dropped(let cause) = try await branch.write(frame) {
             throw refusal(of: what(), cause)
@@ -188,8 +190,9 @@ extension PipelineSink {
     }
 
     /// Writes for an engine, and throws the reason if the frame is refused.
-    final func render(_ frame: borrowing some OutputFrame, _ what: @autoclosure () -> String) throws
-    {
+    final func render(
+        _ frame: borrowing some OutputFrame, _ what: @autoclosure () -> String
+    ) throws(PipelineError) {
         if case .dropped(let cause) = branch.accept(frame) { throw refusal(of: what(), cause) }
     }
 

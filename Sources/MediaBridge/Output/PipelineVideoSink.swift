@@ -60,10 +60,9 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// Writes a frame. Suspends while the queue is full, regardless of ``PipelineSink/Configuration/whenFull``; blocks no
     /// thread.
     ///
-    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame;
-    ///   ``FrameError`` for memory that outputs do not support; `CancellationError` in a task that
-    ///   is cancelled while it waits.
-    public func write(_ frame: VideoFrame) async throws {
+    /// - Throws: ``PipelineError`` if the output has failed or does not take this frame, or its memory;
+    ///   ``PipelineError/Code/interrupted`` in a task that is cancelled while it waits.
+    public func write(_ frame: VideoFrame) async throws(PipelineError) {
         try await write(frame, "\(frame)")
     }
 
@@ -79,7 +78,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// `h264parse ! mp4mux ! filesink location=out.mp4`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
-    public func write(_ unit: EncodedVideoFrame) async throws {
+    public func write(_ unit: EncodedVideoFrame) async throws(PipelineError) {
         try await write(unit, "encoded \(unit.codec) frame")
     }
 
@@ -99,12 +98,12 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     public func codecs() -> Set<VideoCodec> { branch.acceptedCodecs }
 
     /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
-    public func render(_ unit: EncodedVideoFrame) throws {
+    public func render(_ unit: EncodedVideoFrame) throws(PipelineError) {
         try render(unit, "encoded \(unit.codec) frame")
     }
 
     /// Writes a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not taken.
-    public func render(_ frame: VideoFrame) throws {
+    public func render(_ frame: VideoFrame) throws(PipelineError) {
         try render(frame, "\(frame)")
     }
 }

@@ -6,7 +6,7 @@ extension VideoFrame {
     ///
     /// - Throws: ``PipelineError`` for another extension, a path that cannot be written, or a
     ///   missing encoder.
-    public func writePicture(to path: String) async throws {
+    public func writePicture(to path: String) async throws(PipelineError) {
         guard let kind = PictureFile(path: path) else {
             throw PipelineError(
                 .badValue, message: "not the name of a picture file: \(path)",
@@ -17,12 +17,12 @@ extension VideoFrame {
         defer { draft?.discard() }
         let location = draft?.claim.location ?? path
         let file = try VariableText("filesink location=${path}").filled(with: ["path": location])
-        var frame = try FrameConverter().convert(self, to: VideoConversion(rotation: rotation))
-        frame.liveTiming = nil
-        frame.runningTime = .zero
-        do {
+        do throws(PipelineError) {
+            var frame = try upright()
+            frame.liveTiming = nil
+            frame.runningTime = .zero
             let sink = try PipelineVideoSink("videoconvert ! \(kind.encoder()) ! \(file)")
-            do {
+            do throws(PipelineError) {
                 try await sink.write(frame)
             } catch {
                 do { try await sink.finish() } catch {}  // the first error is the one to report
@@ -30,7 +30,7 @@ extension VideoFrame {
             }
             try await sink.finish()
             try kind.check(location)
-        } catch let error as PipelineError {
+        } catch {
             throw draft?.claim.named(error) ?? error
         }
         try draft?.publish(flushes: false)
@@ -39,9 +39,19 @@ extension VideoFrame {
     /// Writes the frame to an image file, and blocks until it is written: for closures and processors,
     /// which are not asynchronous. Must not be called in a task. Otherwise the same as the
     /// asynchronous function.
-    public func writePicture(to path: String) throws {
+    public func writePicture(to path: String) throws(PipelineError) {
         let frame = self
-        try ControlTask.blocking { try await frame.writePicture(to: path) }
+        try ControlTask.blocking { () async throws(PipelineError) in
+            try await frame.writePicture(to: path)
+        }
+    }
+
+    private func upright() throws(PipelineError) -> VideoFrame {
+        do {
+            return try FrameConverter().convert(self, to: VideoConversion(rotation: rotation))
+        } catch {
+            throw PipelineError(error)
+        }
     }
 }
 

@@ -42,13 +42,13 @@ extension Recorder {
     ///   does not take this frame; ``PipelineError/Code/invalidState`` before the first ``start()``, if
     ///   nothing is kept for a pre-roll or a replay. Frames handed over during a pause, or after
     ///   ``rearm()``, are ignored.
-    public func write(_ frame: VideoFrame) async throws {
+    public func write(_ frame: VideoFrame) async throws(PipelineError) {
         try await tracks[.video]?.untilRoom()
         try check(written: consume(frame), .video, "\(frame)")
     }
 
     /// Records an audio frame in the first audio track, as ``write(_:)-(VideoFrame)`` records a picture.
-    public func write(_ frame: AudioFrame) async throws {
+    public func write(_ frame: AudioFrame) async throws(PipelineError) {
         let disposition = await writes.value { [self] in consume(frame) }
         try check(written: disposition, .audio, "\(frame)")
     }
@@ -70,7 +70,7 @@ extension Recorder {
     private func check(
         written disposition: FrameDisposition, _ stream: RecordedStream,
         _ frame: @autoclosure () -> String
-    ) throws {
+    ) throws(PipelineError) {
         guard disposition == .dropped(.notStarted), !wasStarted.load(ordering: .relaxed) else {
             return try check(disposition, frame())
         }
@@ -80,7 +80,9 @@ extension Recorder {
             advice: "call start() before write(_:)")
     }
 
-    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String) throws {
+    private func check(_ disposition: FrameDisposition, _ frame: @autoclosure () -> String)
+        throws(PipelineError)
+    {
         guard case .dropped(let cause) = disposition else { return }
         switch cause {
         case _ where cause.recording == .ignored:
@@ -121,9 +123,11 @@ extension Recorder {
     ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
     ///   or larger than 8 MB. Units handed over during a pause, after ``rearm()``, and before the first
     ///   key frame are ignored.
-    public func write(_ unit: EncodedVideoFrame) async throws {
+    public func write(_ unit: EncodedVideoFrame) async throws(PipelineError) {
         note(unit.rotation)
-        try await write(.video, "encoded \(unit.codec) frame") { try unit.sample() }
+        try await write(.video, "encoded \(unit.codec) frame") { () throws(PipelineError) in
+            try unit.sample()
+        }
     }
 
     /// Records an encoded audio frame unchanged in the first audio track: what ``audioInput`` does not take. Blocks while
@@ -136,8 +140,10 @@ extension Recorder {
     }
 
     /// Records a unit of encoded audio unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
-    public func write(_ unit: EncodedAudioFrame) async throws {
-        try await write(.audio, "encoded \(unit.codec) frame") { try unit.sample() }
+    public func write(_ unit: EncodedAudioFrame) async throws(PipelineError) {
+        try await write(.audio, "encoded \(unit.codec) frame") { () throws(PipelineError) in
+            try unit.sample()
+        }
     }
 
     private func take(_ sample: MediaSample?, of stream: RecordedStream) -> FrameDisposition {
@@ -146,8 +152,8 @@ extension Recorder {
     }
 
     private func write(
-        _ stream: RecordedStream, _ what: String, _ make: () throws -> MediaSample
-    ) async throws {
+        _ stream: RecordedStream, _ what: String, _ make: () throws(PipelineError) -> MediaSample
+    ) async throws(PipelineError) {
         guard let track = tracks[stream] else { return try check(.dropped(.notEnabled), what) }
         let sample: MediaSample
         do { sample = try make() } catch {

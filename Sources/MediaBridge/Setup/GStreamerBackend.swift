@@ -8,20 +8,6 @@ extension MediaEngine {
     public init(configuration: Configuration = Configuration()) {
         self.init(configuration: configuration, backend: GStreamerBackend(), transport: nil)
     }
-
-    /// Writes the next frame of a stream to a picture file, PNG or JPEG according to the path's
-    /// extension.
-    ///
-    /// - Parameters:
-    ///   - stream: The stream to take the frame from.
-    ///   - limit: The longest wait for the frame; by default ``Configuration/firstFrameTimeout``.
-    ///   - path: The file; an existing one is replaced.
-    /// - Throws: ``EngineError/Code/noFrame``; ``PipelineError`` if the file cannot be written.
-    public func takeSnapshot(
-        of stream: VideoStreamID = .local(), within limit: Duration? = nil, to path: String
-    ) async throws {
-        try await takeSnapshot(of: stream, within: limit).writePicture(to: path)
-    }
 }
 
 /// Implements the services that an engine needs with GStreamer.

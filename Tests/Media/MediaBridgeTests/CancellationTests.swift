@@ -58,7 +58,8 @@ import Testing
         // way.
         for await index in waiting where index >= 4 { break }
         writing.cancel()
-        await #expect(throws: CancellationError.self) { try await writing.value }
+        let error = await #expect(throws: PipelineError.self) { try await writing.value }
+        #expect(error?.code == .interrupted)
         _ = try? await sink.finish()
     }
 }

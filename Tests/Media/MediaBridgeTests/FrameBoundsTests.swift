@@ -56,8 +56,9 @@ import Testing
         for output in ["fakesink", "videoconvert ! pngenc ! fakesink", "x264enc ! fakesink"] {
             let frame = try #require(try await frames(Self.lie(format)).first)
             let sink = try PipelineVideoSink(output)
-            let error = await #expect(throws: FrameError.self) { try await sink.write(frame) }
-            #expect(error?.code == .notMappable)
+            let error = await #expect(throws: PipelineError.self) { try await sink.write(frame) }
+            #expect(error?.code == .streamFailed)
+            #expect(error?.message.contains("bytes") == true)
             #expect(sink.consume(frame) == .dropped(.badFormat))
             let counts = sink.statistics
             #expect(counts.written == 0 && counts.dropped.total == 2, "\(counts)")
@@ -68,7 +69,7 @@ import Testing
     @Test func snapshotsRefuseMismatchedFrames() async throws {
         try await withTemporaryDirectory { directory in
             let frame = try #require(try await frames(Self.lie("RGB")).first)
-            await #expect(throws: FrameError.self) {
+            await #expect(throws: PipelineError.self) {
                 try await frame.writePicture(to: directory.file("a.png"))
             }
         }
@@ -103,8 +104,9 @@ import Testing
             count += 1
             #expect(throws: FrameError.self) { try frame.withBytes { _ in } }
             let sink = try PipelineAudioSink("audioconvert ! fakesink")
-            let error = await #expect(throws: FrameError.self) { try await sink.write(frame) }
-            #expect(error?.code == .notMappable)
+            let error = await #expect(throws: PipelineError.self) { try await sink.write(frame) }
+            #expect(error?.code == .streamFailed)
+            #expect(error?.message.contains("bytes") == true)
             _ = try? await sink.finish()
         }
         #expect(count == 2)
@@ -147,8 +149,8 @@ import Testing
         }
         let frame = VideoFrame(storage, runningTime: .zero)
         let sink = try PipelineVideoSink("videoconvert ! fakesink")
-        let refusal = await #expect(throws: FrameError.self) { try await sink.write(frame) }
-        #expect(refusal?.code == .badLayout)
+        let refusal = await #expect(throws: PipelineError.self) { try await sink.write(frame) }
+        #expect(refusal?.code == .streamFailed)
         _ = try? await sink.finish()
     }
 

@@ -385,8 +385,8 @@ extension RecordingTrack {
 
     /// Suspends until a frame or unit is taken without a wait.
     ///
-    /// - Throws: `CancellationError` in a task that is cancelled while it waits.
-    func untilRoom() async throws {
+    /// - Throws: ``PipelineError/Code/interrupted`` in a task that is cancelled while it waits.
+    func untilRoom() async throws(PipelineError) {
         try await state.withLock { $0.encoder }?.untilRoom()
     }
 

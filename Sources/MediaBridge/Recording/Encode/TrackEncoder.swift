@@ -88,7 +88,7 @@ final class TrackEncoder: Sendable {
     var hasRoom: Bool { run?.branch.hasRoom ?? false }
 
     /// Suspends until a buffer is accepted without blocking, or until the encoder is closed.
-    func untilRoom() async throws {
+    func untilRoom() async throws(PipelineError) {
         while let run {
             try await run.branch.untilRoom()
             guard await isReplaced(run) else { return }

@@ -15,7 +15,7 @@ extension Recordings.File {
     ///   ``PipelineError/Code/noFrames`` if no picture can be decoded; ``FrameError`` without memory.
     public func contactSheet(
         columns: Int, rows: Int, width: Int = 1600
-    ) async throws -> VideoFrame {
+    ) async throws(PipelineError) -> VideoFrame {
         guard (1...40).contains(columns), (1...40).contains(rows), (640...16_384).contains(width)
         else {
             throw PipelineError(
@@ -27,7 +27,11 @@ extension Recordings.File {
         let count = Int64(columns * rows)
         let times = (0..<count).map { start + length / (2 * count) * (2 * $0 + 1) }
         let pictures = try await pictures(at: times, Self.elements(cell))
-        return try Self.sheet(of: pictures, cell, columns: columns, rows: rows)
+        do {
+            return try Self.sheet(of: pictures, cell, columns: columns, rows: rows)
+        } catch {
+            throw PipelineError(error)
+        }
     }
 
     /// Returns the picture that is shown at a time of the recording, upright and with square pixels.
@@ -35,7 +39,7 @@ extension Recordings.File {
     /// - Parameter time: The time from the beginning of the file. After the end, it is that of the last picture.
     /// - Returns: A frame in `BGRA`, without a time.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/noFrames`` if no picture can be decoded.
-    public func picture(at time: Duration) async throws -> VideoFrame {
+    public func picture(at time: Duration) async throws(PipelineError) -> VideoFrame {
         // Matroska rounds times to whole milliseconds.
         let time = start + MediaTime(time).nanoseconds + 500_000
         return try await pictures(
@@ -57,7 +61,7 @@ extension Recordings.File {
     /// Returns the pictures at times of the recording, in their order, upright.
     ///
     /// - Parameter times: Times from the beginning, in nanoseconds.
-    func pictures(at times: [Int64], size: VideoSize) async throws -> [VideoFrame] {
+    func pictures(at times: [Int64], size: VideoSize) async throws(PipelineError) -> [VideoFrame] {
         try await pictures(
             at: times.map { start + $0 + 500_000 },
             Self.upright + "! videoscale ! video/x-raw,format=BGRA,width=\(size.width),"
@@ -69,7 +73,7 @@ extension Recordings.File {
     /// - Parameter inOneRun: Whether the times are close to each other: the recording is read once.
     private func pictures(
         at times: [Int64], _ elements: String, inOneRun: Bool = false
-    ) async throws -> [VideoFrame] {
+    ) async throws(PipelineError) -> [VideoFrame] {
         guard let video else { throw PipelineError(.noFrames, message: "\(path) has no video") }
         var pictures: [VideoFrame] = []
         for group in isIndexed && !inOneRun ? times.map({ [$0] }) : [times] {

@@ -76,7 +76,7 @@ struct StalledDisplayTests {
                 PipelineVideoSource(
                     "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=30/1"))
             try await engine.startPreview()
-            try await engine.takeSnapshot(to: path)
+            try await engine.takeSnapshot().writePicture(to: path)
             await engine.shutDown()
             await expectBalanced(engine)
             let picture = try await MediaProbe(of: path).video
@@ -98,7 +98,9 @@ struct StalledDisplayTests {
                         + "video/x-raw,width=160,height=120,framerate=30/1"))
             try await other.joinChannel("snapshot", userID: "otto")
             try await engine.joinChannel("snapshot", userID: "anna", role: .audience)
-            try await engine.takeSnapshot(of: .remote("otto"), within: .seconds(60), to: path)
+            let shot = try await engine.takeSnapshot(
+                of: .remote("otto"), within: .seconds(60))
+            try await shot.writePicture(to: path)
             await engine.shutDown()
             await other.shutDown()
             let picture = try await MediaProbe(of: path).video
