@@ -195,7 +195,7 @@ extension LoopbackNetwork {
         state.withLock { $0.isReachable = isReachable }
     }
 
-    /// Cuts a user's connection: the user gets `EngineEvent.connectionChanged`, frames
+    /// Cuts a user's connection: the user gets `EngineEvent.reconnecting`, frames
     /// from and to it are lost, and events are held back. The user is removed after the timeout that
     /// the network was created with.
     ///

@@ -266,7 +266,7 @@ extension LoopbackRoster {
         places[slot]?.outage = LoopbackPlace.Outage(
             number: outageCount, begin: timeline.now, cause: cause)
         resetChains(of: slot)
-        put(.connection(.reconnecting(attempt: 1, cause)), before: place.member)
+        put(.reconnecting(attempt: 1, cause), before: place.member)
         reportPublishers(at: slot)
         return outageCount
     }
@@ -288,9 +288,7 @@ extension LoopbackRoster {
             return false
         }
         places[slot]?.outage?.attempt += 1
-        put(
-            .connection(.reconnecting(attempt: outage.attempt + 1, outage.cause)),
-            before: place.member)
+        put(.reconnecting(attempt: outage.attempt + 1, outage.cause), before: place.member)
         return true
     }
 
@@ -299,7 +297,7 @@ extension LoopbackRoster {
     mutating func heal(_ slot: Int) {
         guard let outage = places[slot]?.outage.take(), let place = places[slot] else { return }
         resetChains(of: slot)
-        put(.connection(.connected), before: place.member)
+        put(.reconnected, before: place.member)
         for event in outage.inbox { put(event, before: place.member) }
         for (slots, event) in outage.outbox {
             notify(place.routes.filter { slots.contains($0.slot) }, event)

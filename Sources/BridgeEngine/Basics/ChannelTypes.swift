@@ -64,15 +64,6 @@ public enum OfflineReason: Sendable {
 
 // MARK: States and messages
 
-/// The state of the connection to a channel.
-public enum ChannelConnection: Sendable {
-    /// The user sends and receives.
-    case connected
-    /// The connection is interrupted and is being restored. Carries the number of the attempt, from
-    /// 1, and the reason why the previous one failed. Nothing is sent or received meanwhile.
-    case reconnecting(attempt: Int, EngineError)
-}
-
 /// The state of a track's publication.
 public enum PublicationState: Sendable {
     /// The channel has not agreed yet on how the track is sent.

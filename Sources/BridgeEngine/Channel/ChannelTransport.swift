@@ -63,7 +63,7 @@ public enum TokenReason: Sendable {
 /// The membership of one user in a channel, from joining to leaving.
 ///
 /// A connection that is cut and comes back is the same membership: see
-/// ``MembershipEvent/connection(_:)``.
+/// ``MembershipEvent/reconnecting(attempt:_:)``.
 package protocol ChannelMembership: AnyObject, Sendable {
     /// Announces a stream. Returns at once; ``PublicationFeedback/stateChanged(_:)`` reports the
     /// progress of video.
@@ -199,10 +199,12 @@ package enum MembershipEvent: Sendable {
     case muted(Bool, MediaTrackID, by: UserID)
     /// Another user has sent a message to this user or to all.
     case message(ChannelMessage, from: UserID)
-    /// The connection to the channel is interrupted, with each attempt to restore it, or is
-    /// restored. Users, streams and publications are the same throughout; changes that happened
-    /// meanwhile are reported after ``ChannelConnection/connected``.
-    case connection(ChannelConnection)
+    /// The connection to the channel is interrupted and is being restored: the number of the
+    /// attempt, from 1, and why the previous one failed. Users, streams and publications are the
+    /// same throughout.
+    case reconnecting(attempt: Int, EngineError)
+    /// The connection is restored. The changes that happened meanwhile are reported after it.
+    case reconnected
     /// The channel is gone; no further callback follows.
     case disconnected(EngineError)
 }

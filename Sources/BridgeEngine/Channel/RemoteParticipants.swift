@@ -208,7 +208,9 @@ final class RemoteParticipants: Sendable {
             }
             events.post(.muted(isMuted, stream, by: user))
         case .message(let message, let user): events.post(.messageReceived(message, from: user))
-        case .connection(let connection): events.post(.connectionChanged(connection))
+        case .reconnecting(let attempt, let error):
+            events.post(.reconnecting(attempt: attempt, error))
+        case .reconnected: events.post(.reconnected)
         case .disconnected: break  // The session handles it.
         }
     }

@@ -60,9 +60,12 @@ public enum EngineEvent: Sendable {
     case left(channel: String)
     /// The channel is gone; the engine is no longer in it.
     case disconnected(EngineError)
-    /// The connection to the channel is interrupted, or is restored. The engine stays in the channel:
-    /// users, tracks, video sinks and the source are as before.
-    case connectionChanged(ChannelConnection)
+    /// The connection to the channel is interrupted and is being restored: the number of the attempt,
+    /// from 1, and why the previous one failed. Nothing is sent or received meanwhile. The engine stays
+    /// in the channel: users, tracks, sinks and the source are as before.
+    case reconnecting(attempt: Int, EngineError)
+    /// The connection to the channel is restored after an interruption.
+    case reconnected
     /// Another user is in the channel.
     case userJoined(UserID)
     /// Another user is no longer in the channel, and why.

@@ -130,7 +130,7 @@ extension JanusMember {
 
     private func reportInterruption(_ attempt: Int, _ cause: EngineError) {
         isInterruptionReported = true
-        notify(.connection(.reconnecting(attempt: attempt, cause)))
+        notify(.reconnecting(attempt: attempt, cause))
     }
 
     private func isFinal(_ error: EngineError, after duration: Duration) -> Bool {

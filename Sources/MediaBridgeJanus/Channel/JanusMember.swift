@@ -239,7 +239,7 @@ actor JanusMember {
             directory.add((data.attendees ?? []) + (data.publishers ?? []))
             if isInterruptionReported {
                 isInterruptionReported = false
-                notify(.connection(.connected))
+                notify(.reconnected)
             }
         case "destroyed":
             Task { await self.roomWasDestroyed(live) }
@@ -316,7 +316,7 @@ actor JanusMember {
         case .unpublished(let stream, let user): close(StreamID(user: user, stream: stream))
         case .muted(let isMuted, let stream, let user):
             streams[StreamID(user: user, stream: stream)]?.setMuted(isMuted)
-        case .message, .connection, .disconnected: break
+        case .message, .reconnecting, .reconnected, .disconnected: break
         }
         guard !queue.post(event) else { return }
         finish(

@@ -202,13 +202,12 @@ private final class Participation: Sendable {
         switch event {
         case .userJoined(let user): users.withLock { $0[user] = RateOfCount() }
         case .userOffline(let user, _): users.withLock { $0[user] = nil }
-        case .connectionChanged(.reconnecting(1, let error)):
+        case .reconnecting(attempt: 1, let error):
             isReconnecting.store(true, ordering: .relaxed)
             Terminal.log("reconnecting: \(error)")
-        case .connectionChanged(.reconnecting): break
-        case .connectionChanged(.connected):
-            let wasAway = isReconnecting.exchange(false, ordering: .relaxed)
-            if wasAway { Terminal.log("reconnected") }
+        case .reconnected:
+            isReconnecting.store(false, ordering: .relaxed)
+            Terminal.log("reconnected")
         case .publicationChanged(_, .sending): Terminal.log("sending")
         case .publicationChanged(_, .paused): Terminal.log("sending is paused")
         case .firstRemoteFrame(let user, .main, let size):

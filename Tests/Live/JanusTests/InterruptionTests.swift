@@ -27,8 +27,8 @@ import Testing
             // Sent once the connection is restored.
             async let sent: Void = first.send("after the storm", to: nil)
             try await server.start()
-            await anna.wait(for: .connected)
-            await ben.wait(for: .connected)
+            await anna.wait(for: .reconnected)
+            await ben.wait(for: .reconnected)
             try await sent
             for receiver in [anna, ben] {
                 let others = receiver.events.value.filter {
@@ -64,9 +64,9 @@ import Testing
             try await server.start()
             await anna.wait(for: .left("carl", .dropped))
             let events = anna.events.value
-            let connected = try #require(events.firstIndex(of: .connected))
+            let reconnected = try #require(events.firstIndex(of: .reconnected))
             let gone = try #require(events.firstIndex(of: .left("carl", .dropped)))
-            #expect(connected < gone)
+            #expect(reconnected < gone)
             await first.leave()
         }
     }
@@ -80,8 +80,8 @@ import Testing
             await anna.wait(for: .reconnecting(1, .unreachable))
             server.send(signal: SIGCONT)
             // The server still has the old session, with this user in it.
-            await anna.wait(for: .connected)
-            #expect(anna.events.value.last == .connected)
+            await anna.wait(for: .reconnected)
+            #expect(anna.events.value.last == .reconnected)
             await first.leave()
         }
     }
@@ -104,7 +104,7 @@ import Testing
             let first = try await transport.join("hall", as: "anna", token: token, anna)
             try await server.kill()
             try await server.start()
-            await anna.wait(for: .connected)
+            await anna.wait(for: .reconnected)
             #expect(Set(requested.value) == [.reconnecting])
             isOver.change { $0 = true }
             try await server.kill()

@@ -10,8 +10,8 @@ final class RoomReceiver: ChannelReceiver {
         case published(TrackID, UserID)
         case unpublished(TrackID, UserID)
         case message(String, UserID)
-        case connected
         case reconnecting(Int, EngineError.Code)
+        case reconnected
         case disconnected(EngineError.Code)
     }
     let events = Observed<[Event]>([])
@@ -51,9 +51,8 @@ final class RoomReceiver: ChannelReceiver {
         case .unpublished(.video(let track), let user): note(.unpublished(track, user))
         case .published(.audio, _), .unpublished(.audio, _), .muted: break
         case .message(let message, let user): note(.message(message.text, user))
-        case .connection(.connected): note(.connected)
-        case .connection(.reconnecting(let attempt, let error)):
-            note(.reconnecting(attempt, error.code))
+        case .reconnecting(let attempt, let error): note(.reconnecting(attempt, error.code))
+        case .reconnected: note(.reconnected)
         case .disconnected(let error): note(.disconnected(error.code))
         }
     }

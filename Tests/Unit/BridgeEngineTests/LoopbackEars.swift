@@ -19,7 +19,7 @@ final class Ears: ChannelReceiver {
         case muted(Bool, TrackID, UserID)
         case message(String, UserID)
         case reconnecting(Int)
-        case connected
+        case reconnected
         case disconnected(EngineError.Code)
     }
     private let heard = Observed<[Word]>([])
@@ -61,8 +61,8 @@ final class Ears: ChannelReceiver {
         case .muted(let isMuted, .video(let track), let user): note(.muted(isMuted, track, user))
         case .published(.audio, _), .unpublished(.audio, _), .muted(_, .audio, _): break
         case .message(let message, let user): note(.message(message.text, user))
-        case .connection(.connected): note(.connected)
-        case .connection(.reconnecting(let attempt, _)): note(.reconnecting(attempt))
+        case .reconnecting(let attempt, _): note(.reconnecting(attempt))
+        case .reconnected: note(.reconnected)
         case .disconnected(let error): note(.disconnected(error.code))
         }
     }
@@ -110,7 +110,7 @@ extension [Ears.Word] {
             case .muted(_, let track, let user), .unit(_, let track, let user),
                 .frame(_, let track, let user):
                 guard tracks[user]?.contains(track) == true else { return false }
-            case .message, .reconnecting, .connected: continue
+            case .message, .reconnecting, .reconnected: continue
             case .disconnected:
                 guard index == count - 1 else { return false }
             }

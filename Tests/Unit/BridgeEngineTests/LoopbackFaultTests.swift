@@ -31,10 +31,10 @@ import Testing
         #expect(network.heal("anna", inChannel: "room"))
         await one.hears(.joined("cleo"))
         await other.hears(.message("later", "anna"))
-        let after = one.words.drop { $0 != .connected }
+        let after = one.words.drop { $0 != .reconnected }
         #expect(
             Array(after) == [
-                .connected, .unpublished(.main, "ben"), .message("too", "ben"), .joined("cleo"),
+                .reconnected, .unpublished(.main, "ben"), .message("too", "ben"), .joined("cleo"),
             ])
         #expect(
             other.words.filter { $0 != .joined("cleo") }.suffix(3) == [
@@ -125,7 +125,7 @@ import Testing
         if hasFresh { one.tokens.withLock { $0 = ["second"] } }
         network.heal("anna", inChannel: "room")
         if hasFresh {
-            await one.hears(.connected)
+            await one.hears(.reconnected)
         } else {
             await one.hears(.disconnected(.tokenExpired))
             await other.hears(.left("anna", .dropped))

@@ -167,9 +167,8 @@ struct ChannelLifeTests {
         func connections(_ events: EventSequence<EngineEvent>) async -> String? {
             await events.first { event in
                 switch event {
-                case .connectionChanged(.connected): "connected"
-                case .connectionChanged(.reconnecting(let attempt, let error)):
-                    "\(attempt) \(error.code)"
+                case .reconnecting(let attempt, let error): "\(attempt) \(error.code)"
+                case .reconnected: "reconnected"
                 default: nil
                 }
             }
@@ -179,12 +178,12 @@ struct ChannelLifeTests {
         try source.deliver(number: 1)
         #expect(await sender.currentChannel != nil && sender.remoteUsers == ["ben"])
         network.heal("anna", inChannel: "room")
-        #expect(await connections(here) == "connected")
+        #expect(await connections(here) == "reconnected")
         network.cut("ben", inChannel: "room")
         #expect(await connections(there) == "1 unreachable")
         try source.deliver(number: 2)
         network.heal("ben", inChannel: "room")
-        #expect(await connections(there) == "connected")
+        #expect(await connections(there) == "reconnected")
         try source.deliver(number: 3)
         await far.rendered(2)
         #expect(far.numbers == [0, 3])
@@ -234,7 +233,7 @@ struct ChannelLifeTests {
         valid.change { $0 = "second" }
         network.heal("anna", inChannel: "room")
         _ = await events.first { event in
-            if case .connectionChanged(.connected) = event { true } else { nil }
+            if case .reconnected = event { true } else { nil }
         }
         network.cut("anna", inChannel: "room")
         network.heal("anna", inChannel: "room")

@@ -133,7 +133,7 @@ final class Listener: ChannelReceiver, PublicationFeedback {
         case .published(.audio, let user): note("audio \(user)")
         case .unpublished(.audio, let user): note("no audio \(user)")
         case .message(let message, let user): note("\(message.text) \(user)")
-        case .muted, .connection: break
+        case .muted, .reconnecting, .reconnected: break
         case .disconnected: note("disconnected")
         }
     }
