@@ -57,9 +57,9 @@ struct Push: AsyncParsableCommand {
         let recording = try Recording.sink(output)
 
         // A file has no natural pace: the engine runs as fast as it can and waits for its
-        // receivers, and the same input gives the same output. A camera would keep `.realTime`.
+        // receivers, and the same input gives the same output. A camera would keep `true`.
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible
+        configuration.isRealTime = false
         let engine = MediaEngine(configuration: configuration)
         let watch = Watch(engine)
         try await engine.setExternalVideoSource(.bytes)

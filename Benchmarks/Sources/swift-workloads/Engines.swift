@@ -49,7 +49,7 @@ private func runEngine(
     _ capture: String, renderers: Int = 1, format: VideoPixelFormat = .any
 ) async throws {
     var configuration = MediaEngine.Configuration()
-    configuration.pace = .asFastAsPossible
+    configuration.isRealTime = false
     let engine = MediaEngine(configuration: configuration)
     try await engine.setVideoSource(try PipelineVideoSource(capture))
     for _ in 0..<renderers { try await engine.addVideoSink(Counting(format), to: .local()) }

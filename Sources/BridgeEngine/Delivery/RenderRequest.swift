@@ -92,12 +92,13 @@ public struct SinkOptions: Sendable {
     /// The maximum number of frames that wait in front of the video sink. Default 4.
     public var depth = 4
     /// What happens to a frame that arrives while the video sink's queue is full. Default
-    /// `automatic`: evicts the oldest frame, unless the engine runs as fast as it can
-    /// (``MediaEngine/Configuration/Pace/asFastAsPossible``); then the source waits.
+    /// `automatic`: evicts the oldest frame, unless ``MediaEngine/Configuration/isRealTime`` is
+    /// false; then the source waits.
     ///
     /// With `wait` the source waits, and with it all other receivers, for at most
-    /// ``MediaEngine/Configuration/stallTimeout``, or ten times as long if the engine runs as fast as
-    /// it can. After a timeout, the video sink loses its oldest frames until it renders again.
+    /// ``MediaEngine/Configuration/stallTimeout``, or ten times as long if
+    /// ``MediaEngine/Configuration/isRealTime`` is false. After a timeout, the video sink loses its oldest
+    /// frames until it renders again.
     public var whenFull = WhenFull.automatic
 
     /// Creates options with the default values.

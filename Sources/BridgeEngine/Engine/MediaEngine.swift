@@ -109,7 +109,7 @@ public actor MediaEngine {
         self.backend = backend
         self.transport = transport
         let clock = EngineClock(
-            backend, isOffline: configuration.pace == .asFastAsPossible,
+            backend, isOffline: !configuration.isRealTime,
             latency: MediaTime(configuration.latency), timeline: timeline)
         self.clock = clock
         let relay = TrackEventRelay(executor)
@@ -252,15 +252,6 @@ final class TrackEventRelay: @unchecked Sendable {  // set once, before the engi
 extension MediaEngine {
     /// The configuration of an engine; the defaults suit a call.
     public struct Configuration: Sendable {
-        /// The pace at which an engine runs.
-        public enum Pace: Sendable {
-            /// Frames of a file are held until they are due; slow receivers lose their oldest
-            /// frames.
-            case realTime
-            /// No frame is held and none is lost: a source waits for the slowest receiver. Two runs
-            /// over the same input give the same output.
-            case asFastAsPossible
-        }
         /// The video that is sent while a source is silent.
         public enum Fallback: Sendable {
             /// Nothing.
@@ -270,8 +261,11 @@ extension MediaEngine {
             /// A still picture.
             case still(PixelBuffer)
         }
-        /// The pace of the engine. Default ``Pace/realTime``.
-        public var pace = Pace.realTime
+        /// Whether the engine runs in real time: frames of a file are held until they are due, and slow
+        /// receivers lose their oldest frames. If false, the engine runs as fast as it can: no frame is
+        /// held and none is lost, because a source waits for the slowest receiver. Two runs over the same
+        /// input then give the same output. Default true.
+        public var isRealTime = true
         /// The minimum latency from capture to display, so that sources of different latency can
         /// replace each other without a jump. Default 50 ms: enough for a camera.
         public var latency = Duration.milliseconds(50)
@@ -303,13 +297,13 @@ extension MediaEngine {
 
         /// How long a source waits for a slow receiver. It is longer if no frame may be lost, so
         /// that a slow encoder is not taken for one that hangs.
-        var queueTimeout: Duration { stallTimeout * (pace == .asFastAsPossible ? 10 : 1) }
+        var queueTimeout: Duration { stallTimeout * (isRealTime ? 1 : 10) }
 
         /// Whether tracks keep the last frame that was passed on, to repeat it while a source is
         /// silent.
         var keepsLastFrame: Bool {
             guard case .lastPicture = fallback else { return false }
-            return pace == .realTime
+            return isRealTime
         }
     }
 }

@@ -117,7 +117,7 @@ struct SameFramesTests {
 
         let sink = Pixels()
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible
+        configuration.isRealTime = false
         let engine = MediaEngine(configuration: configuration)
         let events = engine.events
         try await engine.setVideoProcessors([negative(7)], at: .capture)

@@ -88,7 +88,7 @@ struct BalanceTests {
     @Test func recorderInAnEngineReportsItsDrops() async throws {
         try await withTemporaryDirectory { directory in
             var configuration = MediaEngine.Configuration()
-            configuration.pace = .asFastAsPossible
+            configuration.isRealTime = false
             let engine = MediaEngine(configuration: configuration)
             let events = engine.events
             let recorder = try Recorder(directory.file("out.mkv"))

@@ -74,7 +74,7 @@ enum Example {
     static func engine() async throws {
         // Engine
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible  // for files; a camera keeps .realTime
+        configuration.isRealTime = false  // for files; a camera keeps true
         let engine = MediaEngine(configuration: configuration)
         let events = engine.events
         try await engine.setVideoSource(
@@ -311,7 +311,7 @@ enum Example {
         }
 
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible  // without this line: in real time
+        configuration.isRealTime = false  // without this line: in real time
         let engine = MediaEngine(configuration: configuration)
         let events = engine.events
         try await engine.setVideoSource(Sunrise())

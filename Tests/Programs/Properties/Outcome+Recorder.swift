@@ -43,7 +43,7 @@ extension MutatedCapture {
 
     func runEngine(_ path: String) async throws -> Outcome {
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible
+        configuration.isRealTime = false
         let engine = MediaEngine(configuration: configuration)
         let events = engine.events
         var outcome = Outcome()

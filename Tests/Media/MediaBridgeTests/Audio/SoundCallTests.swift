@@ -49,7 +49,7 @@ struct SoundCallTests {
             let path = try await clip.make(at: directory.file("in.mkv"))
             let out = directory.file("out.mkv")
             var configuration = MediaEngine.Configuration()
-            configuration.pace = .asFastAsPossible
+            configuration.isRealTime = false
             let engine = MediaEngine(configuration: configuration)
             let events = engine.events
             let film = try PipelineVideoSource(

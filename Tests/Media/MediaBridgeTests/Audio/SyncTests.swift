@@ -7,7 +7,7 @@ import Testing
 @Suite(.hangGuard) struct SyncTests {
     @Test func flashAndBeepStayTogetherThroughTheEngine() async throws {
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible
+        configuration.isRealTime = false
         let offsets = try await throughTheEngine(
             try FlashAndBeep(seconds: 4), configuration)
         #expect(offsets.count == 2)

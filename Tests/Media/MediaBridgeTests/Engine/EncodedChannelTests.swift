@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: [VideoCodec?.none, .vp8])
     func fileIsEncodedAndDecodedCompletelyWithoutAClock(codec: VideoCodec?) async throws {
         var offline = MediaEngine.Configuration()
-        offline.pace = .asFastAsPossible
+        offline.isRealTime = false
         let network = LoopbackNetwork(depth: 1000, carriesFrames: false)
         let sender = MediaEngine(configuration: offline, transport: network)
         let receiver = MediaEngine(configuration: offline, transport: network)

@@ -28,7 +28,7 @@ import Testing
         _ configuration: AudioEncoderConfiguration = .init()
     ) async throws -> MediaEngine {
         var offline = MediaEngine.Configuration()
-        offline.pace = .asFastAsPossible
+        offline.isRealTime = false
         let engine = MediaEngine(configuration: offline, transport: network)
         try await engine.setAudioEncoderConfiguration(configuration)
         try await engine.enableExternalAudioSource(sampleRate: 48000, channels: 1)
@@ -50,7 +50,7 @@ import Testing
 
     private func listener(_ ear: Ear?) async throws -> MediaEngine {
         var offline = MediaEngine.Configuration()
-        offline.pace = .asFastAsPossible
+        offline.isRealTime = false
         let engine = MediaEngine(configuration: offline, transport: network)
         if let ear { try await engine.addAudioSink(ear, to: .remote("anna")) }
         try await engine.joinChannel("room", userID: "ben", role: .audience)
@@ -114,7 +114,7 @@ import Testing
     @Test(arguments: ["opusenc", "avenc_aac ! aacparse", "flacenc"])
     func encodedAudioSourceIsDecodedForTheEngine(encoder: String) async throws {
         var offline = MediaEngine.Configuration()
-        offline.pace = .asFastAsPossible
+        offline.isRealTime = false
         offline.hasVideo = false
         let engine = MediaEngine(configuration: offline, transport: network)
         let ear = Ear()
@@ -260,7 +260,7 @@ import Testing
             LoopbackNetwork(carriesFrames: Bool.random(using: &random)))
         let ear = Ear()
         var offline = MediaEngine.Configuration()
-        offline.pace = .asFastAsPossible
+        offline.isRealTime = false
         let sender = MediaEngine(configuration: offline, transport: network)
         let receiver = MediaEngine(configuration: offline, transport: network)
         try await receiver.addAudioSink(ear, to: .remote("anna"))

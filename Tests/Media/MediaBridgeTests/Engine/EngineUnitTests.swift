@@ -77,7 +77,7 @@ import Testing
             let network = LoopbackNetwork()
             let (near, far) = (CountingBackend(), CountingBackend())
             var configuration = MediaEngine.Configuration()
-            configuration.pace = .asFastAsPossible
+            configuration.isRealTime = false
             let sender = MediaEngine(
                 configuration: configuration, backend: near, transport: network)
             let receiver = MediaEngine(
@@ -130,7 +130,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let (source, capture) = try await film.made()
             var configuration = MediaEngine.Configuration()
-            configuration.pace = .asFastAsPossible
+            configuration.isRealTime = false
             let backend = CountingBackend()
             let engine = MediaEngine(
                 configuration: configuration, backend: backend, transport: LoopbackNetwork())

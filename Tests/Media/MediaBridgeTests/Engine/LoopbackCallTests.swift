@@ -24,7 +24,7 @@ struct LoopbackCallTests {
                     .split(separator: " ").map(String.init))
             // No frame waits for the clock, and none is dropped in favour of another.
             var offline = MediaEngine.Configuration()
-            offline.pace = .asFastAsPossible
+            offline.isRealTime = false
             let network = LoopbackNetwork(depth: 100)
             let engines = (0..<2).map { _ in
                 MediaEngine(configuration: offline, transport: network)

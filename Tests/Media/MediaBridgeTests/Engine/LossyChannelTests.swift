@@ -52,7 +52,7 @@ import Testing
             impairment.resends = resends
             network.impair(impairment)
             var offline = MediaEngine.Configuration()
-            offline.pace = .asFastAsPossible
+            offline.isRealTime = false
             let sender = MediaEngine(configuration: offline, transport: network)
             let receiver = MediaEngine(configuration: offline, transport: network)
             let recorder = try Recorder(sent)

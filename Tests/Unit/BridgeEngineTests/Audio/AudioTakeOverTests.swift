@@ -122,7 +122,7 @@ struct AudioTakeOverTests {
     @Test func hangingSinkIsWaitedForOnceOffline() async throws {
         let engine = makeEngine {
             $0.hasVideo = false
-            $0.pace = .asFastAsPossible
+            $0.isRealTime = false
         }
         let events = engine.events
         let (source, good, hanging) = (Source(), SoundCollector(), Hanging())

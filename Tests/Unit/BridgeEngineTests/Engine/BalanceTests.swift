@@ -166,7 +166,7 @@ struct BalanceTests {
 
     @Test func refusalByTheProcessorsIsCountedOnce() async throws {
         let (engine, source) = (
-            makeEngine { $0.pace = .asFastAsPossible }, SourceScript()
+            makeEngine { $0.isRealTime = false }, SourceScript()
         )
         let (hang, isInside) = (DispatchSemaphore(value: 0), Happening())
         try await engine.setVideoProcessors(

@@ -13,7 +13,7 @@ struct OfflineTests {
         let (source, slow, fast) = (
             SourceScript(pacing: .engine), SinkScript(), SinkScript()
         )
-        let engine = makeEngine { $0.pace = .asFastAsPossible }
+        let engine = makeEngine { $0.isRealTime = false }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(slow))
         try await engine.addVideoSink(ScriptedSink(fast), to: .local())
@@ -58,7 +58,7 @@ struct OfflineTests {
 
     @Test func processorsMayChangeWhileFramesFlow() async throws {
         let (source, sink) = (SourceScript(), SinkScript())
-        let engine = makeEngine { $0.pace = .asFastAsPossible }
+        let engine = makeEngine { $0.isRealTime = false }
         try await engine.setVideoSource(ScriptedSource(source))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()
@@ -79,7 +79,7 @@ struct OfflineTests {
 
     @Test func secondSourceContinuesWhereTheFirstEnded() async throws {
         let (a, b, sink) = (SourceScript("A"), SourceScript("B"), SinkScript())
-        let engine = makeEngine { $0.pace = .asFastAsPossible }
+        let engine = makeEngine { $0.isRealTime = false }
         try await engine.setVideoSource(ScriptedSource(a))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         try await engine.startPreview()

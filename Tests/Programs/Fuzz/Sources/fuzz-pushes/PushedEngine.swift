@@ -21,7 +21,7 @@ struct PushedEngine: Sendable {
 
     private static func make() async throws -> PushedEngine {
         var configuration = MediaEngine.Configuration()
-        configuration.pace = .asFastAsPossible
+        configuration.isRealTime = false
         let engine = MediaEngine(configuration: configuration)
         try await engine.setExternalVideoSource(.bytes)
         let pictures = try await engine.createCustomVideoTrack(.pixelBuffers)
