@@ -179,7 +179,7 @@ public final class LoopbackNetwork: ChannelTransport {
             throw EngineError(
                 .unreachable, message: "the network of channel \(request.channel) is unreachable")
         }
-        return try verifier(of: request)?(request)
+        return try verifier(of: request)?(request.token, request.channel, request.userID)
     }
 
     func verifier(of request: ChannelRequest) -> TokenVerifier? {
@@ -249,7 +249,8 @@ extension LoopbackNetwork {
         var request = request
         do throws(EngineError) {
             request.token = try await member.receiver.token(for: reason) ?? request.token
-            body(request, try verifier?(request))
+            let validity = try verifier?(request.token, request.channel, request.userID)
+            body(request, validity)
         } catch {
             change(channel, named: request.channel) {
                 $0.remove(slot, reason: .dropped, because: error)
@@ -312,12 +313,13 @@ extension LoopbackNetwork {
     }
 }
 
-/// Checks the token of a request to join a channel.
+/// Checks the token with which a user joins a channel, and each token that replaces it.
 ///
-/// Returns how long the token remains valid; `nil` for as long as the user stays. Throws `EngineError` with one
-/// of the codes for tokens. Thread: any.
+/// Gets the token, which is `nil` if the user has none, the name of the channel and the id of the user. Returns how
+/// long the token remains valid; `nil` for as long as the user stays. Throws `EngineError` with one of the codes for
+/// tokens. Thread: any.
 public typealias TokenVerifier =
-    @Sendable (_ request: ChannelRequest) throws(EngineError) -> Duration?
+    @Sendable (_ token: String?, _ channel: String, _ user: UserID) throws(EngineError) -> Duration?
 
 extension MediaEngine {
     /// Creates an engine whose channels are inside this process.

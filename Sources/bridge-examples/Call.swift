@@ -30,10 +30,9 @@ struct Call: AsyncParsableCommand {
         // Each user has a separate token.
         let tokens: [UserID: String] = ["anna": UUID().uuidString, "otto": UUID().uuidString]
         LoopbackNetwork.shared.demand(
-            { request throws(EngineError) in
-                guard let token = request.token, token == tokens[request.userID] else {
-                    throw EngineError(
-                        .tokenForged, message: "\(request.userID) has another token")
+            { token, _, user throws(EngineError) in
+                guard let token, token == tokens[user] else {
+                    throw EngineError(.tokenForged, message: "\(user) has another token")
                 }
                 return nil  // valid until the user leaves
             }, forChannel: "call")

@@ -18,13 +18,13 @@ package protocol ChannelTransport: Sendable {
 }
 
 /// A request to join a channel.
-public struct ChannelRequest: Equatable, Sendable {
+package struct ChannelRequest: Equatable, Sendable {
     /// The name of the channel.
-    public var channel: String
+    package var channel: String
     /// The token that admits the user; `nil` if the channel requires none.
-    public var token: String?
+    package var token: String?
     /// The id under which the user joins; unique in the channel.
-    public var userID: UserID
+    package var userID: UserID
     /// Whether every video track is wanted from its beginning, without a call of
     /// ``ChannelMembership/setDemand(_:_:of:)``. An engine requests only tracks that have receivers.
     package var wantsAllTracks: Bool

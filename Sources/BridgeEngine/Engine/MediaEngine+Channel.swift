@@ -215,8 +215,8 @@ extension MediaEngine {
         await leaveNow(because: error)
     }
 
-    /// The channel that the engine is in; `nil` if none.
-    public var currentChannel: ChannelRequest? { membership == nil ? nil : channel }
+    /// The name of the channel that the engine is in; `nil` if none.
+    public var currentChannel: String? { membership == nil ? nil : channel?.channel }
 
     /// The other users in the channel. Thread: any.
     nonisolated public var remoteUsers: Set<UserID> { remote.users }

@@ -105,9 +105,9 @@ import Testing
     /// Admits one token after the other, each for a limited time.
     private func verifier(_ valid: Observed<String>, lasting time: Duration? = nil) -> TokenVerifier
     {
-        { request throws(EngineError) in
-            guard request.token == valid.value else {
-                throw EngineError(.tokenExpired, message: "not \(request.token ?? "nothing")")
+        { token, _, _ throws(EngineError) in
+            guard token == valid.value else {
+                throw EngineError(.tokenExpired, message: "not \(token ?? "nothing")")
             }
             return time
         }

@@ -6,8 +6,8 @@ import Testing
 @Suite(.hangGuard) struct LoopbackTokenTests {
     /// Accepts one token.
     private func password(_ password: String) -> TokenVerifier {
-        { request throws(EngineError) in
-            guard let token = request.token else {
+        { token, _, _ throws(EngineError) in
+            guard let token else {
                 throw EngineError(.tokenMissing, message: "no password")
             }
             guard token == password else {

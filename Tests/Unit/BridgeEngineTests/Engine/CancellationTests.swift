@@ -28,7 +28,7 @@ struct CancellationTests {
         #expect(transport.network.channelNames.isEmpty)
         // Joining can be retried.
         try await engine.joinChannel("room", userID: 1)
-        #expect(await engine.currentChannel?.channel == "room")
+        #expect(await engine.currentChannel == "room")
         await engine.shutDown()
     }
 
@@ -44,7 +44,7 @@ struct CancellationTests {
         #expect(await code(second) == .cancelled)
         transport.answer.happen()
         #expect(await code(join) == nil)
-        #expect(await engine.currentChannel?.channel == "room")
+        #expect(await engine.currentChannel == "room")
         await engine.shutDown()
     }
 
@@ -69,7 +69,7 @@ struct CancellationTests {
         #expect(await engine.currentChannel == nil)
         transport.answer.happen()
         #expect(await code(join) == nil)
-        #expect(await engine.currentChannel?.channel == "room")
+        #expect(await engine.currentChannel == "room")
         #expect(b.calls.last == "shouldStart")
         await engine.shutDown()
         #expect(remote.calls.last == "shouldDispose")

@@ -214,8 +214,8 @@ struct ChannelLifeTests {
     @Test func engineRequestsANewTokenFromTheProgram() async throws {
         let valid = Observed("first")
         network.demand(
-            { request throws(EngineError) in
-                guard request.token == valid.value else {
+            { token, _, _ throws(EngineError) in
+                guard token == valid.value else {
                     throw EngineError(.tokenExpired, message: "not any more")
                 }
                 return nil

@@ -18,7 +18,7 @@ struct ChannelUseTests {
             try await engine.joinChannel("two", userID: 1)
         }
         #expect(error?.code == .alreadyInChannel)
-        #expect(await engine.currentChannel?.channel == "one")
+        #expect(await engine.currentChannel == "one")
         await engine.shutDown()
     }
 
@@ -138,7 +138,7 @@ struct ChannelUseTests {
         #expect(source.calls.last == "shouldDispose")
         // A new stay is independent of the old one.
         try await engine.joinChannel("room", userID: 1)
-        #expect(await engine.currentChannel?.channel == "room")
+        #expect(await engine.currentChannel == "room")
         await engine.shutDown()
         let rest = await events.rest()
         #expect(rest.count("left") == 1)
