@@ -55,6 +55,24 @@ extension MediaEngine {
         try await removeSink(id, AudioMedia.self)
     }
 
+    /// Removes an object that is a video sink, an audio sink or both: its queued frames are rendered, then it
+    /// is stopped and disposed of.
+    ///
+    /// - Throws: ``EngineError/Code/invalidArgument`` if it is no sink of this engine.
+    package func removeSink(_ object: any MediaEndpoint) async throws(EngineError) {
+        let (identity, typeName) = (ObjectIdentifier(object), "\(type(of: object))")
+        try await enter()
+        defer { leave() }
+        let audio = sinks.audio.values.filter { $0.host.identity == identity }
+        let video = sinks.video.values.filter { $0.host.identity == identity }
+        guard !audio.isEmpty || !video.isEmpty else {
+            throw EngineError(
+                .invalidArgument, message: "\(typeName) is not a sink of this engine")
+        }
+        for entry in audio { await remove(entry) }
+        for entry in video { await remove(entry) }
+    }
+
     // MARK: The main sink
 
     /// Replaces the main video sink of a stream; `nil` removes it. Sinks that were added stay.

@@ -260,18 +260,12 @@ extension Recorder: VideoSink, AudioSink {
 }
 
 extension MediaEngine {
-    /// Identifies a recorder that was added to an engine.
-    public struct RecordingID: Hashable, Sendable {
-        fileprivate let pictures: SinkID?
-        fileprivate let sound: SinkID?
-    }
-
     /// Adds a recorder that receives the video and the audio of a stream, as far as its
     /// configuration includes them. The stream is the engine's own or a remote user's.
     ///
     /// ```swift
     /// let recorder = try Recorder("call.mkv")
-    /// let recording = try await engine.addRecorder(recorder)
+    /// try await engine.addRecorder(recorder)
     /// try recorder.start()
     /// ```
     ///
@@ -282,12 +276,10 @@ extension MediaEngine {
     /// - Parameters:
     ///   - recorder: The recorder; the caller starts and stops it.
     ///   - stream: The stream to record. Default: the engine's own.
-    /// - Returns: The identifier for ``removeRecorder(_:)``.
-    /// - Throws: ``EngineError``.
-    @discardableResult
+    /// - Throws: ``EngineError``; ``EngineError/Code/invalidArgument`` if this engine has the recorder already.
     public func addRecorder(
         _ recorder: Recorder, to stream: VideoStreamID = .local()
-    ) async throws(EngineError) -> RecordingID {
+    ) async throws(EngineError) {
         var pictures: SinkID?
         if recorder.takes(.video) {
             var options = SinkOptions()
@@ -295,15 +287,14 @@ extension MediaEngine {
             options.depth = 16
             pictures = try await addVideoSink(recorder, to: stream, options: options)
         }
-        guard recorder.takes(.audio) else { return RecordingID(pictures: pictures, sound: nil) }
+        guard recorder.takes(.audio) else { return }
         let sound: AudioStreamID =
             switch stream {
             case .local: .local
             case .remote(let user, _): .remote(user)
             }
         do throws(EngineError) {
-            let id = try await addAudioSink(recorder, to: sound)
-            return RecordingID(pictures: pictures, sound: id)
+            try await addAudioSink(recorder, to: sound)
         } catch {
             if let pictures { try? await removeVideoSink(pictures) }
             throw error
@@ -313,9 +304,8 @@ extension MediaEngine {
     /// Stops the delivery to a recorder. Frames already delivered are still recorded. Stop the
     /// recorder afterwards.
     ///
-    /// - Throws: ``EngineError`` if it was removed before.
-    public func removeRecorder(_ id: RecordingID) async throws(EngineError) {
-        if let sound = id.sound { try await removeAudioSink(sound) }
-        if let pictures = id.pictures { try await removeVideoSink(pictures) }
+    /// - Throws: ``EngineError/Code/invalidArgument`` if this engine does not have the recorder.
+    public func removeRecorder(_ recorder: Recorder) async throws(EngineError) {
+        try await removeSink(recorder)
     }
 }

@@ -27,7 +27,6 @@ actor Reception {
     }
     private struct Entry {
         var recorder: Recorder?
-        var recording: MediaEngine.RecordingID?
         var videoSinks: [SinkID] = []
         var audioSinks: [SinkID] = []
     }
@@ -117,7 +116,7 @@ actor Reception {
                 entry.recorder = recorder
                 // Started first, so that the first keyframe is in the file.
                 try recorder.start()
-                entry.recording = try await engine.addRecorder(recorder, to: .remote(user, .main))
+                try await engine.addRecorder(recorder, to: .remote(user, .main))
             }
             for output in outputs where output.isFor(user) {
                 let sink = try PipelineVideoSink(output.text(for: name(of: user)))
@@ -138,8 +137,8 @@ actor Reception {
         guard let entry = entries.removeValue(forKey: user) else { return }
         for id in entry.videoSinks { try? await engine.removeVideoSink(id) }
         for id in entry.audioSinks { try? await engine.removeAudioSink(id) }
-        if let recording = entry.recording { try? await engine.removeRecorder(recording) }
         guard let recorder = entry.recorder else { return }
+        try? await engine.removeRecorder(recorder)
         do throws(PipelineError) {
             let report = try await recorder.stop()
             outcome.files += report.files

@@ -56,7 +56,7 @@ import Testing
             configuration.audio = AudioEncoding()
             let path = directory.file("out.mkv")
             let recorder = try Recorder(path, configuration: configuration)
-            let recording = try await engine.addRecorder(recorder)
+            try await engine.addRecorder(recorder)
             try recorder.start()
             await screen.wait {
                 let (report, progress) = (recorder.report, recorder.progress)
@@ -67,7 +67,7 @@ import Testing
             #expect((progress.freeBytes ?? 0) > 0)
             let report = try await recorder.stop()
             expectBalanced(report)
-            try await engine.removeRecorder(recording)
+            try await engine.removeRecorder(recorder)
             await screen.wait(forFrames: 5)
             try await engine.stopPreview()
 
@@ -88,14 +88,14 @@ import Testing
             let screen = Screen()
             try await engine.addVideoSink(screen, to: .local())
             let recorder = try Recorder(directory.file("out.mp4"))
-            let recording = try await engine.addRecorder(recorder)
+            try await engine.addRecorder(recorder)
             try recorder.start()
             try await engine.startPreview()
             await screen.wait(forFrames: 10)
             try await engine.setVideoSource(
                 PipelineVideoSource(Self.camera("snow", width: 96)))
             await screen.wait(forFrames: 10)
-            try await engine.removeRecorder(recording)
+            try await engine.removeRecorder(recorder)
             let report = try await recorder.stop()
             expectBalanced(report)
             try await engine.stopPreview()
@@ -105,6 +105,33 @@ import Testing
                 let video = try await MediaProbe(of: file.path).video
                 #expect(video?.width == width && video?.frames == file.frames)
             }
+        }
+    }
+
+    @Test func recorderIsAddedAndRemovedOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let engine = MediaEngine()
+            var configuration = Recorder.Configuration()
+            configuration.audio = AudioEncoding()
+            let recorder = try Recorder(directory.file("out.mkv"), configuration: configuration)
+            let other = try Recorder(directory.file("other.mkv"))
+            try await engine.addRecorder(other)
+            func remove() async -> EngineError? {
+                await #expect(throws: EngineError.self) {
+                    try await engine.removeRecorder(recorder)
+                }
+            }
+            #expect(await remove()?.code == .invalidArgument)
+            try await engine.addRecorder(recorder)
+            let error = await #expect(throws: EngineError.self) {
+                try await engine.addRecorder(recorder, to: .remote("anna"))
+            }
+            #expect(error?.code == .invalidArgument)
+            try await engine.removeRecorder(recorder)
+            #expect(await remove()?.code == .invalidArgument)
+            // Both of its sinks were removed.
+            try await engine.addRecorder(recorder, to: .remote("anna"))
+            await engine.shutDown()
         }
     }
 

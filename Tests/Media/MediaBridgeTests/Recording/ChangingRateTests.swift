@@ -168,7 +168,7 @@ import Testing
             let engine = MediaEngine()
             try await engine.setVideoSource(camera(30))
             let recorder = try Recorder(path)
-            let recording = try await engine.addRecorder(recorder)
+            try await engine.addRecorder(recorder)
             try recorder.start()
             try await engine.startPreview()
             for rate in [25, 15, 30] {
@@ -176,7 +176,7 @@ import Testing
                 try await engine.setVideoSource(camera(rate))
             }
             for _ in 0..<4 { _ = try await engine.takeSnapshot() }
-            try await engine.removeRecorder(recording)
+            try await engine.removeRecorder(recorder)
             let report = try await recorder.stop()
             await engine.shutDown()
             #expect(directory.contents == ["out.mkv"])
