@@ -88,7 +88,7 @@ final class PlaybackMixer: Sendable {
             state.withLock { state in
                 state.failing.remove(user)
                 state.past.received += lost
-                state.past.dropped.abandoned += lost
+                state.past.droppedAbandoned += lost
             }
         } catch {
             // Only the first failure in a row is reported.

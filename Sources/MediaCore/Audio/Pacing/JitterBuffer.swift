@@ -126,14 +126,14 @@ package struct JitterBuffer: Sendable {
         wait = place + (isPlaying ? now - queue.start : lag) - now
         longest = max(longest, length)
         let late = min(length, max(0, (isPlaying ? queue.start : passed ?? place) - place))
-        tally.dropped.late += late
+        tally.droppedLate += late
         guard late < length else { return }
         let fresh = samples.withUnsafeBufferPointer { samples in
             let rest = UnsafeBufferPointer(
                 rebasing: samples[(late * channels)..<(length * channels)])
             return queue.insert(rest, at: place + late)
         }
-        tally.dropped.duplicate += length - late - fresh
+        tally.droppedDuplicate += length - late - fresh
         guard makeRoom() else { return }
         // The arrivals recorded so far do not describe the new delay.
         pacing.forget()
@@ -184,7 +184,7 @@ package struct JitterBuffer: Sendable {
     private mutating func makeRoom() -> Bool {
         guard queue.count > max(maximum, target + 2 * longest) else { return false }
         let excess = queue.count - target - (longest > maximum / 2 ? longest : 0)
-        tally.dropped.overflow += queue.take(excess)
+        tally.droppedOverflow += queue.take(excess)
         passed = queue.start
         if !isPlaying { lag -= excess }
         return true
@@ -192,7 +192,7 @@ package struct JitterBuffer: Sendable {
 
     /// Drops all queued samples, because playback has ended.
     package mutating func abandon() {
-        tally.dropped.abandoned += queue.take(queue.count)
+        tally.droppedAbandoned += queue.take(queue.count)
         (isPlaying, passed) = (false, queue.start)
         pacing.stopSteering()
     }
@@ -275,7 +275,7 @@ package struct JitterBuffer: Sendable {
             tally.lengthenedSilence += count
             return true
         }
-        if queue.count >= 2 * count { tally.dropped.silence += queue.take(count) }
+        if queue.count >= 2 * count { tally.droppedSilence += queue.take(count) }
         return false
     }
 
@@ -317,8 +317,16 @@ public struct JitterBufferCounts: Sendable {
     public var received = 0
     /// Samples that were taken for playback.
     public var played = 0
-    /// Samples that were not played, by cause.
-    public var dropped = Dropped()
+    /// Samples that arrived after those that follow them had been played.
+    public var droppedLate = 0
+    /// Samples that had already been received.
+    public var droppedDuplicate = 0
+    /// The oldest samples, dropped because more than ``JitterBufferConfiguration/maximumDelay`` was queued.
+    public var droppedOverflow = 0
+    /// Samples of silence that were removed to reduce the delay.
+    public var droppedSilence = 0
+    /// Samples that were still queued when playback was abandoned.
+    public var droppedAbandoned = 0
     /// Samples that were received and are not due yet.
     public var waiting = 0
     /// Samples of silence that were played because a sample was due and had not arrived.
@@ -331,48 +339,26 @@ public struct JitterBufferCounts: Sendable {
     /// Creates counts that are all zero.
     package init() {}
 
+    /// The number of samples that were received and not played, for all causes together.
+    public var dropped: Int {
+        droppedLate + droppedDuplicate + droppedOverflow + droppedSilence + droppedAbandoned
+    }
+
     /// Adds the counts of two buffers.
     package static func + (a: JitterBufferCounts, b: JitterBufferCounts) -> JitterBufferCounts {
         var sum = a
         sum.received += b.received
         sum.played += b.played
-        sum.dropped = a.dropped + b.dropped
+        sum.droppedLate += b.droppedLate
+        sum.droppedDuplicate += b.droppedDuplicate
+        sum.droppedOverflow += b.droppedOverflow
+        sum.droppedSilence += b.droppedSilence
+        sum.droppedAbandoned += b.droppedAbandoned
         sum.waiting += b.waiting
         sum.missing += b.missing
         sum.underruns += b.underruns
         sum.lengthenedSilence += b.lengthenedSilence
         return sum
-    }
-
-    /// Counts the samples of each channel that were received and not played, by cause.
-    public struct Dropped: Sendable {
-        /// Arrived after the samples that follow them had been played.
-        public var late = 0
-        /// Had already been received.
-        public var duplicate = 0
-        /// The oldest samples, dropped because more than ``JitterBufferConfiguration/maximumDelay`` was queued.
-        public var overflow = 0
-        /// Samples of silence that were removed to reduce the delay.
-        public var silence = 0
-        /// Still queued when playback was abandoned.
-        public var abandoned = 0
-
-        /// Creates counts that are all zero.
-        package init() {}
-
-        /// The number of samples dropped for all causes together.
-        public var total: Int { late + duplicate + overflow + silence + abandoned }
-
-        /// Adds the counts of each cause.
-        package static func + (a: Dropped, b: Dropped) -> Dropped {
-            var sum = a
-            sum.late += b.late
-            sum.duplicate += b.duplicate
-            sum.overflow += b.overflow
-            sum.silence += b.silence
-            sum.abandoned += b.abandoned
-            return sum
-        }
     }
 }
 

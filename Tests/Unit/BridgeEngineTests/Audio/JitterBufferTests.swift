@@ -15,8 +15,8 @@ struct JitterBufferTests {
         #expect(counts.received == outcome.sent, "\(scenario)")
         #expect(counts.waiting == 0, "\(scenario)")
         // Only unneeded silence is dropped.
-        #expect(counts.dropped.total == counts.dropped.silence, "\(scenario)")
-        #expect(counts.played == outcome.sent - counts.dropped.silence, "\(scenario)")
+        #expect(counts.dropped == counts.droppedSilence, "\(scenario)")
+        #expect(counts.played == outcome.sent - counts.droppedSilence, "\(scenario)")
     }
 
     static let lateness = [0, 30, 50, 60, 200]
@@ -67,7 +67,7 @@ struct JitterBufferTests {
         check(scenario, outcome)
         #expect(outcome.missingInTheSecondHalf == 0)
         #expect(outcome.counts.lengthenedSilence == 0)
-        #expect(outcome.counts.dropped.silence == 0)
+        #expect(outcome.counts.droppedSilence == 0)
         // With demand timing there is no other clock: the wait stays constant.
         if timing == .demand { #expect((30...60).contains(outcome.delays.last ?? 0)) }
     }
@@ -147,7 +147,7 @@ struct JitterBufferTests {
                 check(scenario, outcome)
             } else {
                 #expect(outcome.isBalanced && outcome.isInOrder, "\(scenario)")
-                #expect(outcome.counts.dropped.overflow == 0, "\(scenario)")
+                #expect(outcome.counts.droppedOverflow == 0, "\(scenario)")
             }
         }
     }
@@ -162,10 +162,10 @@ struct JitterBufferTests {
         var buffer = JitterBuffer(sampleRate: 8000, channels: 1, timing: .demand)
         for index in 0..<200 { buffer.add(samples(80).span, at: index * 80, now: 0) }
         // At most one second is buffered, and at least 40 ms of it is kept.
-        #expect(buffer.counts.dropped.overflow > 0)
+        #expect(buffer.counts.droppedOverflow > 0)
         #expect(buffer.counts.waiting <= 8000)
         #expect(buffer.counts.waiting >= 320)
-        #expect(buffer.counts.waiting + buffer.counts.dropped.total == 16000)
+        #expect(buffer.counts.waiting + buffer.counts.dropped == 16000)
     }
 
     @Test func duplicatePacketsArePlayedOnce() {
@@ -175,7 +175,7 @@ struct JitterBufferTests {
         _ = buffer.take(560, at: -320, into: &mix)
         #expect(mix.count { $0 == 0.5 } == 240)
         #expect(mix.prefix(320).allSatisfy { $0 == 0 })
-        #expect(buffer.counts.dropped.duplicate == 160)
+        #expect(buffer.counts.droppedDuplicate == 160)
         #expect(buffer.counts.played == 240)
     }
 
@@ -190,7 +190,7 @@ struct JitterBufferTests {
                 _ = buffer.take(80, at: index * 80 - 320, into: &mix)
                 heard += mix.count { $0 != 0 }
             }
-            #expect(buffer.counts.dropped.total == 0)
+            #expect(buffer.counts.dropped == 0)
             #expect(heard + buffer.counts.waiting >= 300 * 80 - 400)
         }
     }
@@ -200,7 +200,7 @@ struct JitterBufferTests {
         buffer.add(samples(800).span, at: 0, now: 0)
         buffer.abandon()
         #expect(buffer.isEmpty)
-        #expect(buffer.counts.dropped.abandoned == 400)
+        #expect(buffer.counts.droppedAbandoned == 400)
         #expect(buffer.counts.waiting == 0)
     }
 
@@ -230,7 +230,7 @@ struct JitterBufferTests {
             _ = buffer.take(480, at: now, into: &mix)
             if block >= 1200 { heard += mix.map { Double($0) } }
         }
-        #expect(buffer.counts.dropped.total == 0)
+        #expect(buffer.counts.dropped == 0)
         let (residue, power) = remainder(heard, step * speed)
         return 10 * log10(residue / power)
     }

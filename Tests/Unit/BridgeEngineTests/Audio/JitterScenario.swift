@@ -110,7 +110,7 @@ struct JitterScenario: CustomStringConvertible {
                     (Double(now + behind - 1) - captured) / Double(Self.rate) * 1000)
             }
             let counts = buffer.counts
-            if counts.received != counts.played + counts.dropped.total + counts.waiting {
+            if counts.received != counts.played + counts.dropped + counts.waiting {
                 outcome.isBalanced = false
             }
         }
