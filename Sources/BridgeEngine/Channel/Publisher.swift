@@ -106,6 +106,8 @@ final class Publisher: Sendable {
     private let route = Mutex<Route?>(nil)
     /// The requested configuration. Locked while it is applied.
     private let form: Mutex<VideoEncoderConfiguration>
+    /// Locked while the publication is muted or sent again.
+    private let muting = Mutex(())
 
     /// Starts to send the frames of `stream`.
     init(
@@ -123,7 +125,13 @@ final class Publisher: Sendable {
         send(configuration)
     }
 
-    func setMuted(_ isMuted: Bool) { sender.publication.setMuted(isMuted) }
+    /// Mutes the publication, or sends it again. Calls from several threads follow one another, so the
+    /// last one applies the latest value.
+    ///
+    /// - Parameter isMuted: Returns whether the track is muted now.
+    func updateMuting(_ isMuted: () -> Bool) {
+        muting.withLock { _ in sender.publication.setMuted(isMuted()) }
+    }
 
     /// Makes the next encoded frame a key frame.
     ///

@@ -52,7 +52,12 @@ extension MediaEngine {
             if isMuted { publishing.muted.insert(track) } else { publishing.muted.remove(track) }
             return publishing.publishers[track]
         }
-        publisher?.setMuted(isMuted)
+        publisher?.updateMuting { isLocalVideoMuted(track) }
+    }
+
+    /// Whether a track is muted, published or not.
+    nonisolated func isLocalVideoMuted(_ track: TrackID) -> Bool {
+        publishing.withLock { $0.muted.contains(track) }
     }
 
     /// Starts to send, beginning with the source's first frame, and starts the source.
@@ -81,11 +86,8 @@ extension MediaEngine {
             onTakeover: { [hub] in hub.post(.warning($0)) })
         let publisher = Publisher(local.outgoing, to: publication, encoder, context)
         feedback.serve(publisher)
-        let isMuted = publishing.withLock { publishing in
-            publishing.publishers[track] = publisher
-            return publishing.muted.contains(track)
-        }
-        if isMuted { publisher.setMuted(true) }
+        publishing.withLock { $0.publishers[track] = publisher }
+        if isLocalVideoMuted(track) { publisher.updateMuting { isLocalVideoMuted(track) } }
     }
 
     /// Returns the closure that posts why a stream cannot be encoded.

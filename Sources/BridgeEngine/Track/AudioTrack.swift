@@ -35,6 +35,7 @@ final class AudioTrack: Sendable {
     let passed = AudioMeter()
     let level = LevelMeter()
     private let isMutedNow = Atomic<Bool>(false)
+    /// Locked while the audio is muted or sent again, so that calls from several threads follow one another.
     private let onMute = Mutex<(@Sendable (Bool) -> Void)?>(nil)
 
     init(
@@ -54,17 +55,21 @@ final class AudioTrack: Sendable {
     var isMuted: Bool {
         get { isMutedNow.load(ordering: .relaxed) }
         set {
-            isMutedNow.store(newValue, ordering: .relaxed)
-            onMute.withLock { $0 }?(newValue)
+            onMute.withLock { body in
+                isMutedNow.store(newValue, ordering: .relaxed)
+                body?(newValue)
+            }
         }
     }
 
     /// Calls `body` with the mute state: immediately if the audio is muted, and at each change.
     ///
-    /// - Parameter body: Thread: any. `nil` to end it.
+    /// - Parameter body: Thread: any; one call at a time. `nil` to end it.
     func watchMuting(_ body: (@Sendable (Bool) -> Void)?) {
-        onMute.withLock { $0 = body }
-        if isMuted { body?(true) }
+        onMute.withLock { present in
+            present = body
+            if isMuted { body?(true) }
+        }
     }
 
     /// The counts of corrected gaps and overlaps so far.
