@@ -58,7 +58,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 "\(title) \(name): \(counts.frames) frames, \(counts.dropped.total) dropped"
                     + (counts.dropped.total > 0 ? " (\(counts.dropped))" : "")
                     + (counts.bytes.map { ", \(Text.bytes($0))" } ?? "")
-                    + (counts.outages.map(text) ?? "") + (counts.packets.map(text) ?? "")
+                    + outages(counts) + (counts.packets.map(text) ?? "")
             }
         }
         let end =
@@ -78,10 +78,10 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         return ", packets lost in the network: \(packets.lost) of \(packets.packets + packets.lost)"
     }
 
-    private func text(_ outages: BridgeReport.Outages) -> String {
-        guard outages.count > 0 else { return "" }
-        let seconds = Text.decimal(MediaTime(outages.duration).seconds, 1)
-        return ", outages: \(outages.count) (\(seconds) s), restarts: \(outages.restarts)"
+    private func outages(_ counts: BridgeReport.Counts) -> String {
+        guard let outages = counts.outages, outages > 0 else { return "" }
+        let seconds = Text.decimal(MediaTime(counts.outageDuration).seconds, 1)
+        return ", outages: \(outages) (\(seconds) s), restarts: \(counts.restarts)"
     }
 
     /// The JSON format that scripts can rely on.
@@ -107,10 +107,11 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
                 dropped = counts.dropped.total
                 bytes = counts.bytes
                 error = counts.failure.map { "\($0)" }
-                outages = counts.outages?.count
+                outages = counts.outages
+                let isRestarted = counts.outages != nil
                 outageSeconds =
-                    (counts.outages?.duration).map { MediaTime($0).seconds.inThousandths }
-                restarts = counts.outages?.restarts
+                    isRestarted ? MediaTime(counts.outageDuration).seconds.inThousandths : nil
+                restarts = isRestarted ? counts.restarts : nil
                 packets = counts.packets?.packets
                 lostPackets = counts.packets?.lost
             }

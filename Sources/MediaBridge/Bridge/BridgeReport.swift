@@ -13,21 +13,16 @@ public struct BridgeReport: Sendable {
         public var bytes: Int?
         /// Why the output, the stream or its capture failed; `nil` if it did not.
         public var failure: PipelineError?
-        /// The outages of a stream; `nil` for outputs, and without ``BridgePlan/restart``.
-        public var outages: Outages?
+        /// How often a stream of a capture that is restarted delivered nothing, including an outage that
+        /// lasts; `nil` for outputs, and without ``BridgePlan/restart``.
+        public var outages: Int?
+        /// How often the stream delivered again after an outage.
+        public var restarts = 0
+        /// The media time of the outages in total: from the end of the last frame to the next frame, or to
+        /// the present.
+        public var outageDuration = Duration.zero
         /// The packets of a stream from WHEP, or of an output to WHIP or to a channel; `nil` for others.
         public var packets: PacketCounts?
-    }
-
-    /// The times in which a stream of a capture that is restarted delivered nothing.
-    public struct Outages: Equatable, Sendable {
-        /// The number of outages, including one that lasts.
-        public var count = 0
-        /// How often the stream delivered again.
-        public var restarts = 0
-        /// Media time without data in total: from the end of the last frame to the next frame, or to
-        /// the present.
-        public var duration = Duration.zero
     }
 
     /// Why the bridge ended.

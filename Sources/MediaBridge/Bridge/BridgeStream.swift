@@ -34,7 +34,13 @@ final class BridgeStream: MediaReceiver {
     private let hasBegun = Atomic<Bool>(false)
     /// Whether the next sample is the first of a capture that was started again.
     private let isInterrupted = Atomic<Bool>(false)
-    private let outages = Mutex(BridgeReport.Outages())
+    /// The outages that are over.
+    private let outages = Mutex(Outages())
+
+    private struct Outages {
+        var count = 0
+        var duration = Duration.zero
+    }
 
     init(
         name: String, branch: CaptureBranch, receivers: [any MediaReceiver],
@@ -157,20 +163,22 @@ final class BridgeStream: MediaReceiver {
         }
         let balance = FrameBalance(offered: offered, delivered: passed, dropped: drops)
         var counts = BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
-        counts.outages = restarts.map { outages(of: $0) }
+        if let restarts { add(outagesOf: restarts, to: &counts) }
         counts.packets = branch.translation.packets
         return counts
     }
 
-    /// Returns the outages so far, with the present one.
-    private func outages(of restarts: CaptureRestarts) -> BridgeReport.Outages {
-        var outages = self.outages.withLock { $0 }
+    /// Adds the outages so far, with the present one.
+    private func add(outagesOf restarts: CaptureRestarts, to counts: inout BridgeReport.Counts) {
+        let past = outages.withLock { $0 }
+        counts.outages = past.count
+        counts.restarts = past.count
+        counts.outageDuration = past.duration
         guard reached > .zero, restarts.isDown || isInterrupted.load(ordering: .relaxed) else {
-            return outages
+            return
         }
-        outages.count += 1
-        outages.duration += max(.zero, MediaTime(seconds: run.seconds) - reached).duration
-        return outages
+        counts.outages = past.count + 1
+        counts.outageDuration += max(.zero, MediaTime(seconds: run.seconds) - reached).duration
     }
 
     /// Notes the first sample of a capture that was started again.
@@ -183,7 +191,6 @@ final class BridgeStream: MediaReceiver {
         if reached > .zero {
             outages.withLock {
                 $0.count += 1
-                $0.restarts += 1
                 $0.duration += gap.duration
             }
         }

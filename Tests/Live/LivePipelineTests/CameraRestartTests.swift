@@ -128,7 +128,7 @@ struct CameraRestartTests {
             let report = await ended
             second.send(signal: SIGKILL)
             #expect(report.failures.isEmpty, "\(report)")
-            #expect(report.captures["video"]?.outages?.restarts ?? 0 > 0, "\(report)")
+            #expect(report.captures["video"]?.restarts ?? 0 > 0, "\(report)")
             let times = try await MediaProbe.videoTimes(of: path)
             #expect(times.count == report.captures["video"]?.frames)
             #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
