@@ -64,8 +64,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         let end =
             "\(Text.decimal(report.seconds, 2)) s, ended by \(report.ended?.rawValue ?? "nothing")"
         let detectors = report.detectors.sorted { $0.key < $1.key }.map { name, detector in
-            "detector \(name): \(detector.events) events in \(detector.balance.delivered) looks, "
-                + "\(detector.balance.dropped.total) dropped"
+            "detector \(name): \(detector.events) events in \(detector.frames) looks, "
+                + "\(detector.dropped.total) dropped"
         }
         return
             (lines("capture", report.captures) + lines("output", report.outputs) + detectors
@@ -125,9 +125,9 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             /// Why it was given up.
             let error: String?
 
-            init(_ report: DetectorReport) {
-                (looks, dropped) = (report.balance.delivered, report.balance.dropped.total)
-                (events, error) = (report.events, report.failure.map { "\($0)" })
+            init(_ counts: BridgeReport.Counts) {
+                (looks, dropped) = (counts.frames, counts.dropped.total)
+                (events, error) = (counts.events, counts.failure.map { "\($0)" })
             }
         }
         let captures: [String: Counts]

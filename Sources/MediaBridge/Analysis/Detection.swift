@@ -22,17 +22,6 @@ extension DetectedEvent: CustomStringConvertible {
     }
 }
 
-/// What a detector of a bridge has looked at and found.
-public struct DetectorReport: Sendable {
-    /// Accounts for the pictures or blocks of audio that the detector was to see. ``DropCause/evicted``
-    /// counts those of a live stream that came while it was busy.
-    public var balance = FrameBalance()
-    /// The number of events that began.
-    public var events = 0
-    /// Why the detector was given up; `nil` if it was not.
-    public var failure: PipelineError?
-}
-
 /// Receives the findings of a bridge's detectors: keeps the events, and informs the recorders. Thread: any.
 final class Detection: Sendable {
     private struct Current {

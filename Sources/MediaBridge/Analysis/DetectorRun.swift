@@ -72,7 +72,9 @@ final class DetectorWork: @unchecked Sendable {
         case sound(any AudioDetector)
     }
     private struct State {
-        var report = DetectorReport()
+        var balance = FrameBalance()
+        /// Why the detector was given up; `nil` if it was not.
+        var failure: PipelineError?
         var isOver = false
     }
     let name: String
@@ -99,21 +101,26 @@ final class DetectorWork: @unchecked Sendable {
     }
 
     func count(_ body: (inout FrameBalance) -> Void) {
-        state.withLock { body(&$0.report.balance) }
+        state.withLock { body(&$0.balance) }
     }
 
     /// The counts so far, and why the detector was given up.
-    var report: DetectorReport {
-        var report = state.withLock { $0.report }
-        report.events = detection.count(of: name)
-        return report
+    ///
+    /// - Parameter lost: Units that gave no picture for the detector, by cause.
+    func counts(with lost: DropCounts) -> BridgeReport.Counts {
+        let (balance, failure) = state.withLock { ($0.balance, $0.failure) }
+        var counts = BridgeReport.Counts(
+            balance + FrameBalance(offered: lost.total, dropped: lost))
+        counts.events = detection.count(of: name)
+        counts.failure = failure
+        return counts
     }
 
     /// Ends the detector: it is not called again. Thread: any.
     func end(because failure: PipelineError? = nil) {
         let isFirst = state.withLock { state in
             defer { state.isOver = true }
-            if !state.isOver { state.report.failure = failure }
+            if !state.isOver { state.failure = failure }
             return !state.isOver
         }
         if isFirst { detection.detectorEnded(name, because: failure) }

@@ -48,18 +48,15 @@ final class StreamAnalysis: VideoFrameConsumer {
     }
 
     /// The counts of the detectors, by their names.
-    var reports: [String: DetectorReport] {
+    var counts: [String: BridgeReport.Counts] {
         let lost = state.withLock { state in
             var lost = state.lost
             lost[.undecodable] += state.decoder?.lostUnits ?? 0
             return lost
         }
-        return runs.reduce(into: [:]) { reports, run in
-            var report = run.work.report
-            if run.work.analysis != nil {
-                report.balance = report.balance + FrameBalance(offered: lost.total, dropped: lost)
-            }
-            reports[run.work.name] = report
+        return runs.reduce(into: [:]) { counts, run in
+            counts[run.work.name] = run.work.counts(
+                with: run.work.analysis == nil ? DropCounts() : lost)
         }
     }
 

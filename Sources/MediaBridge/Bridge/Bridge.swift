@@ -129,7 +129,7 @@ public final class Bridge: Sendable {
             report.captures[reportedName(of: stream)] = counts
         }
         for stream in streams {
-            report.detectors.merge(stream.analysis?.reports ?? [:]) { $1 }
+            report.detectors.merge(stream.analysis?.counts ?? [:]) { $1 }
         }
         report.events = detection.events
         for output in outputs { report.outputs[output.name] = output.counts }

@@ -1,8 +1,8 @@
 /// The result of a bridge that has ended, or its counts so far.
 public struct BridgeReport: Sendable {
-    /// Counts of one stream of a capture, or of one output.
+    /// Counts of one stream of a capture, of one output or of one detector.
     public struct Counts: Sendable {
-        /// Frames that passed: out of a capture, or into a muxer, payloader or sink.
+        /// Frames that passed: out of a capture, into a muxer, payloader or sink, or through a detector.
         public var frames: Int
         /// Frames lost, by cause.
         public var dropped: DropCounts
@@ -11,7 +11,7 @@ public struct BridgeReport: Sendable {
         public var balance: FrameBalance
         /// Size in bytes of the output's files; `nil` if it writes none.
         public var bytes: Int?
-        /// Why the output, the stream or its capture failed; `nil` if it did not.
+        /// Why the output, the detector, the stream or its capture failed; `nil` if it did not.
         public var failure: PipelineError?
         /// How often a stream of a capture that is restarted delivered nothing, including an outage that
         /// lasts; `nil` for outputs, and without ``BridgePlan/restart``.
@@ -21,6 +21,8 @@ public struct BridgeReport: Sendable {
         /// The media time of the outages in total: from the end of the last frame to the next frame, or to
         /// the present.
         public var outageDuration = Duration.zero
+        /// The number of events of a detector that began; zero for everything else.
+        public var events = 0
         /// The packets of a stream from WHEP, or of an output to WHIP or to a channel; `nil` for others.
         public var packets: PacketCounts?
     }
@@ -48,8 +50,10 @@ public struct BridgeReport: Sendable {
     public var seconds: Double
     /// Why the bridge ended; `nil` while it runs.
     public var ended: End?
-    /// What the detectors of the plan have looked at, by their names.
-    public var detectors: [String: DetectorReport] = [:]
+    /// The counts of the detectors of the plan, by their names: ``Counts/frames`` are the pictures or
+    /// blocks of audio that a detector has looked at, ``DropCause/evicted`` counts those of a live stream
+    /// that came while it was busy.
+    public var detectors: [String: Counts] = [:]
     /// The newest thousand events of the detectors in the order in which they ended, then the present ones.
     public var events: [DetectedEvent] = []
     /// All failures, in the order in which they occurred. Outputs may have been written even if
