@@ -53,7 +53,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     }
 
     private func text(_ report: BridgeReport) -> String {
-        func lines(_ title: String, _ all: [String: BridgeReport.Counts]) -> [String] {
+        func lines(_ title: String, _ all: [String: StreamCounts]) -> [String] {
             all.sorted { $0.key < $1.key }.map { name, counts in
                 "\(title) \(name): \(counts.frames) frames, \(counts.dropped.total) dropped"
                     + (counts.dropped.total > 0 ? " (\(counts.dropped))" : "")
@@ -78,7 +78,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         return ", packets lost in the network: \(packets.lost) of \(packets.packets + packets.lost)"
     }
 
-    private func outages(_ counts: BridgeReport.Counts) -> String {
+    private func outages(_ counts: StreamCounts) -> String {
         guard let outages = counts.outages, outages > 0 else { return "" }
         let seconds = Text.decimal(MediaTime(counts.outageDuration).seconds, 1)
         return ", outages: \(outages) (\(seconds) s), restarts: \(counts.restarts)"
@@ -102,7 +102,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             let packets: Int?
             let lostPackets: Int?
 
-            init(_ counts: BridgeReport.Counts) {
+            init(_ counts: StreamCounts) {
                 frames = counts.frames
                 dropped = counts.dropped.total
                 bytes = counts.bytes
@@ -125,7 +125,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
             /// Why it was given up.
             let error: String?
 
-            init(_ counts: BridgeReport.Counts) {
+            init(_ counts: StreamCounts) {
                 (looks, dropped) = (counts.frames, counts.dropped.total)
                 (events, error) = (counts.events, counts.failure.map { "\($0)" })
             }

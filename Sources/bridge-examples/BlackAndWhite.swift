@@ -64,6 +64,6 @@ struct BlackAndWhite: AsyncParsableCommand {
 
         let report = try await view.finish()
         try await watch.check()
-        print("\(report.written) frames in black and white: \(output)")
+        print("\(report.frames) frames in black and white: \(output)")
     }
 }

@@ -51,7 +51,7 @@ struct Call: AsyncParsableCommand {
         try await isShown
         for caller in [anna, otto] {
             try await caller.hangUp()
-            let frames = caller.recording.statistics.written
+            let frames = caller.recording.statistics.frames
             print("\(caller.user) received \(frames) frames of \(caller.other)")
         }
     }

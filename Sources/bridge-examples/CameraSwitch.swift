@@ -52,7 +52,7 @@ struct CameraSwitch: AsyncParsableCommand {
         }
         await engine.shutDown()
         try await watch.check()
-        print("\(recording.statistics.written) frames of two cameras: \(output)")
+        print("\(recording.statistics.frames) frames of two cameras: \(output)")
         if trace { engine.trace.forEach { print($0) } }
     }
 

@@ -95,7 +95,7 @@ struct CustomSource: AsyncParsableCommand {
         await watch.untilTheEnd()
         await engine.shutDown()
         try await watch.check()
-        print("\(recording.statistics.written) frames of moving bars: \(output)")
+        print("\(recording.statistics.frames) frames of moving bars: \(output)")
         // The calls that the engine made: query, initialize, start, stop, dispose.
         for transition in engine.trace where transition.hasPrefix("source") {
             print("  \(transition)")

@@ -87,7 +87,7 @@ struct Push: AsyncParsableCommand {
         }
         await engine.shutDown()
         try await watch.check()
-        print("\(recording.statistics.written) of \(number) pushed frames: \(output)")
+        print("\(recording.statistics.frames) of \(number) pushed frames: \(output)")
     }
 
     /// Returns the number of bytes of a picture in the file, including padding.

@@ -19,7 +19,7 @@ func push(copies: Bool, count: Int) async throws {
         try await sink.write(frame)
     }
     let report = try await sink.finish()
-    precondition(report.written == count, "\(report.written) of \(count) were written")
+    precondition(report.frames == count, "\(report.frames) of \(count) were written")
 }
 
 private func filled(

@@ -107,9 +107,9 @@ final class DetectorWork: @unchecked Sendable {
     /// The counts so far, and why the detector was given up.
     ///
     /// - Parameter lost: Units that gave no picture for the detector, by cause.
-    func counts(with lost: DropCounts) -> BridgeReport.Counts {
+    func counts(with lost: DropCounts) -> StreamCounts {
         let (balance, failure) = state.withLock { ($0.balance, $0.failure) }
-        var counts = BridgeReport.Counts(
+        var counts = StreamCounts(
             balance + FrameBalance(offered: lost.total, dropped: lost))
         counts.events = detection.count(of: name)
         counts.failure = failure

@@ -48,7 +48,7 @@ final class StreamAnalysis: VideoFrameConsumer {
     }
 
     /// The counts of the detectors, by their names.
-    var counts: [String: BridgeReport.Counts] {
+    var counts: [String: StreamCounts] {
         let lost = state.withLock { state in
             var lost = state.lost
             lost[.undecodable] += state.decoder?.lostUnits ?? 0

@@ -204,7 +204,7 @@ public final class Bridge: Sendable {
 extension BridgeOutput {
     /// The counts of `video` if the output takes it, otherwise of its first stream, with the drops
     /// of all streams.
-    var counts: BridgeReport.Counts {
+    var counts: StreamCounts {
         let names = output.branches.keys.sorted()
         let name = names.first { $0 == BridgePlan.defaultCapture } ?? names[0]
         let reports = output.branches.mapValues { output.report(of: $0) }
@@ -215,8 +215,8 @@ extension BridgeOutput {
         var balance = reports.values.map(\.balance).reduce(FrameBalance(), +)
         balance.offered -= balance.dropped[.closed]
         balance.dropped[.closed] = 0
-        return BridgeReport.Counts(
-            frames: reports[name]?.written ?? 0, dropped: drops, balance: balance,
+        return StreamCounts(
+            frames: reports[name]?.frames ?? 0, dropped: drops, balance: balance,
             bytes: output.writtenBytes)
     }
 }

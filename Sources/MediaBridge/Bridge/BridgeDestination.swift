@@ -58,8 +58,8 @@ struct BridgeDestinationOutput: Sendable {
         streams[stream].map { Receiver(destination: destination, kind: $0) }
     }
 
-    var counts: BridgeReport.Counts {
-        BridgeReport.Counts(destination.balance, packets: destination.packets)
+    var counts: StreamCounts {
+        StreamCounts(destination.balance, packets: destination.packets)
     }
 
     private final class Receiver: MediaReceiver {

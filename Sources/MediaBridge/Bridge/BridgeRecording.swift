@@ -86,10 +86,10 @@ struct BridgeRecording: Sendable {
         streams[stream].map { Receiver(recorder: recorder, stream: $0) }
     }
 
-    var counts: BridgeReport.Counts {
+    var counts: StreamCounts {
         let report = recorder.report
         let track = report.tracks.first
-        return BridgeReport.Counts(
+        return StreamCounts(
             frames: track?.written ?? 0, dropped: track?.losses ?? DropCounts(),
             balance: report.tracks.map(\.balance).reduce(FrameBalance(), +), bytes: report.bytes)
     }

@@ -1,32 +1,5 @@
 /// The result of a bridge that has ended, or its counts so far.
 public struct BridgeReport: Sendable {
-    /// Counts of one stream of a capture, of one output or of one detector.
-    public struct Counts: Sendable {
-        /// Frames that passed: out of a capture, into a muxer, payloader or sink, or through a detector.
-        public var frames: Int
-        /// Frames lost, by cause.
-        public var dropped: DropCounts
-        /// Accounts for the frames that came. For an output: over all of its streams, up to its
-        /// elements. Frames that came after the end of the bridge are not wanted and not included.
-        public var balance: FrameBalance
-        /// Size in bytes of the output's files; `nil` if it writes none.
-        public var bytes: Int?
-        /// Why the output, the detector, the stream or its capture failed; `nil` if it did not.
-        public var failure: PipelineError?
-        /// How often a stream of a capture that is restarted delivered nothing, including an outage that
-        /// lasts; `nil` for outputs, and without ``BridgePlan/restart``.
-        public var outages: Int?
-        /// How often the stream delivered again after an outage.
-        public var restarts = 0
-        /// The media time of the outages in total: from the end of the last frame to the next frame, or to
-        /// the present.
-        public var outageDuration = Duration.zero
-        /// The number of events of a detector that began; zero for everything else.
-        public var events = 0
-        /// The packets of a stream from WHEP, or of an output to WHIP or to a channel; `nil` for others.
-        public var packets: PacketCounts?
-    }
-
     /// Why the bridge ended.
     public enum End: String, Hashable, Sendable {
         /// Every capture came to its end.
@@ -42,18 +15,18 @@ public struct BridgeReport: Sendable {
     }
 
     /// The counts of the captures' streams, by stream name.
-    public var captures: [String: Counts]
-    /// The counts of outputs and recordings, by name. ``Counts/frames`` are those of `video` if the
+    public var captures: [String: StreamCounts]
+    /// The counts of outputs and recordings, by name. ``StreamCounts/frames`` are those of `video` if the
     /// output takes it.
-    public var outputs: [String: Counts]
+    public var outputs: [String: StreamCounts]
     /// Wall time from the start of the captures to their end, in seconds.
     public var seconds: Double
     /// Why the bridge ended; `nil` while it runs.
     public var ended: End?
-    /// The counts of the detectors of the plan, by their names: ``Counts/frames`` are the pictures or
+    /// The counts of the detectors of the plan, by their names: ``StreamCounts/frames`` are the pictures or
     /// blocks of audio that a detector has looked at, ``DropCause/evicted`` counts those of a live stream
     /// that came while it was busy.
-    public var detectors: [String: Counts] = [:]
+    public var detectors: [String: StreamCounts] = [:]
     /// The newest thousand events of the detectors in the order in which they ended, then the present ones.
     public var events: [DetectedEvent] = []
     /// All failures, in the order in which they occurred. Outputs may have been written even if
@@ -62,8 +35,8 @@ public struct BridgeReport: Sendable {
 
     /// Creates a report.
     package init(
-        captures: [String: Counts], outputs: [String: Counts], seconds: Double, ended: End?,
-        failures: [PipelineError]
+        captures: [String: StreamCounts], outputs: [String: StreamCounts], seconds: Double,
+        ended: End?, failures: [PipelineError]
     ) {
         self.captures = captures
         self.outputs = outputs
@@ -80,14 +53,6 @@ public struct BridgeReport: Sendable {
     public func get() throws(PipelineError) -> BridgeReport {
         if let failure = failures.first { throw failure }
         return self
-    }
-}
-
-extension BridgeReport.Counts {
-    /// Creates the counts of a destination that has no other losses than those in `balance`.
-    package init(_ balance: FrameBalance, packets: PacketCounts? = nil) {
-        self.init(
-            frames: balance.delivered, dropped: balance.dropped, balance: balance, packets: packets)
     }
 }
 
@@ -119,27 +84,10 @@ public enum BridgeEvent: Sendable {
 
 // Reports as `print` shows them.
 
-extension PipelineSink.Report: CustomStringConvertible {
-    /// `90 frames written, dropped: none, 123456 bytes`
-    public var description: String {
-        describe(frames: "\(written) frames written", dropped, bytes: bytes)
-    }
-}
-
-extension BridgeReport.Counts: CustomStringConvertible {
-    /// `90 frames, dropped: 2 late, 123456 bytes`
-    public var description: String { describe(frames: "\(frames) frames", dropped, bytes: bytes) }
-}
-
-private func describe(frames: String, _ dropped: DropCounts, bytes: Int?) -> String {
-    ([frames, "dropped: \(dropped)"] + (bytes.map { ["\($0) bytes"] } ?? []))
-        .joined(separator: ", ")
-}
-
 extension BridgeReport: CustomStringConvertible {
     /// One line for each stream and each output, one for the end, one for each failure.
     public var description: String {
-        func lines(_ title: String, _ counts: [String: Counts]) -> [String] {
+        func lines(_ title: String, _ counts: [String: StreamCounts]) -> [String] {
             counts.sorted { $0.key < $1.key }.map { "\(title) \($0.key): \($0.value)" }
         }
         let end = ended.map { "ended by \($0.rawValue)" } ?? "running"

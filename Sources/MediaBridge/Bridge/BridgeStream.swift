@@ -147,7 +147,7 @@ final class BridgeStream: MediaReceiver {
     var carriesSound: Bool { isSound.load(ordering: .relaxed) }
 
     /// The counts of frames that passed and of frames that did not.
-    var counts: BridgeReport.Counts {
+    var counts: StreamCounts {
         let passed = self.passed.value
         var drops = self.drops.withLock { $0 }
         let unwanted = self.unwanted.load(ordering: .acquiring)
@@ -162,14 +162,14 @@ final class BridgeStream: MediaReceiver {
             offered += decoded.surplus - decoded.unwanted
         }
         let balance = FrameBalance(offered: offered, delivered: passed, dropped: drops)
-        var counts = BridgeReport.Counts(frames: passed, dropped: drops, balance: balance)
+        var counts = StreamCounts(frames: passed, dropped: drops, balance: balance)
         if let restarts { add(outagesOf: restarts, to: &counts) }
         counts.packets = branch.translation.packets
         return counts
     }
 
     /// Adds the outages so far, with the present one.
-    private func add(outagesOf restarts: CaptureRestarts, to counts: inout BridgeReport.Counts) {
+    private func add(outagesOf restarts: CaptureRestarts, to counts: inout StreamCounts) {
         let past = outages.withLock { $0 }
         counts.outages = past.count
         counts.restarts = past.count

@@ -208,15 +208,15 @@ final class Output: Sendable {
     }
 
     /// Returns the counts of a branch's buffers so far.
-    func report(of branch: OutputBranch) -> PipelineSink.Report {
+    func report(of branch: OutputBranch) -> StreamCounts {
         let taken = balance(ofTakenBy: branch)
         let refused = branch.refusals
         let balance = FrameBalance(
             offered: taken.offered + refused.total, delivered: taken.delivered,
             dropped: taken.dropped + refused)
         let unshown = showsLateFrames(branch) ? unshownFrames : 0
-        return PipelineSink.Report(
-            accepted: taken.offered, written: max(0, branch.writtenBuffers - unshown),
+        return StreamCounts(
+            frames: max(0, branch.writtenBuffers - unshown), dropped: balance.dropped,
             balance: balance, bytes: writtenBytes)
     }
 

@@ -37,24 +37,6 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
         public init() {}
     }
 
-    /// Counts of the frames of one run; of audio, of its buffers, not samples. Behind an encoder of
-    /// audio, ``written`` counts what the encoder put out.
-    public struct Report: Sendable {
-        /// Frames that the sink took.
-        public var accepted: Int
-        /// Frames that reached the muxer, or the sink element if nothing is muxed, and were not too
-        /// late there.
-        public var written: Int
-        /// Accounts for all frames that came, including refused ones. A frame counts as delivered if it went
-        /// on to the output's elements and was not too late for its display. An element of the string may
-        /// itself drop or repeat frames (`videorate`), which only ``written`` shows.
-        public var balance: FrameBalance
-        /// Frames that were not delivered, by cause.
-        public var dropped: DropCounts { balance.dropped }
-        /// Size in bytes of the output's files; `nil` if it writes none.
-        public var bytes: Int?
-    }
-
     let output: Output
     let branch: OutputBranch
     let stallTimeout: Duration
@@ -104,16 +86,17 @@ public class PipelineSink: FrameBalanceReporting, QueueingSink, @unchecked Senda
     /// complete, and the pipeline is at NULL. If the program writes both video and audio, the sink
     /// that finishes last does this.
     ///
+    /// - Returns: The counts of the run.
     /// - Throws: ``PipelineError`` if the output failed, or refused the format of a frame;
     ///   ``PipelineError/Code/deadlineExceeded`` if nothing is written for
     ///   ``Configuration/stallTimeout``. A recording whose disk filled up is always an error.
     @discardableResult
-    public final func finish() async throws(PipelineError) -> Report {
+    public final func finish() async throws(PipelineError) -> StreamCounts {
         try await finish(awaitsOthers: true)
     }
 
-    /// The counts so far.
-    public final var statistics: Report { output.report(of: branch) }
+    /// The counts of the run so far.
+    public final var statistics: StreamCounts { output.report(of: branch) }
 
     /// Returns the counts of the frames that the output took, for the engine that feeds it.
     package final func frameBalance(of kind: MediaKind) -> FrameBalance {
@@ -227,7 +210,7 @@ extension PipelineSink {
     ///
     /// - Parameter awaitsOthers: Whether a writer that exists and has not begun is waited for, for
     ///   `stallTimeout` at most.
-    private func finish(awaitsOthers: Bool) async throws(PipelineError) -> Report {
+    private func finish(awaitsOthers: Bool) async throws(PipelineError) -> StreamCounts {
         switch output.writers.finish(branch.name) {
         case .othersRun: endBranch()
         case .othersMayBegin where awaitsOthers && branch.hasTaken:

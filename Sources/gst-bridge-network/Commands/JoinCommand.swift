@@ -283,16 +283,17 @@ extension BridgeReport {
     /// frames.
     fileprivate mutating func add(_ statistics: EngineStatistics) {
         for (user, tracks) in statistics.remote {
-            captures[user.name] = Counts(
+            captures[user.name] = StreamCounts(
                 tracks[.main]?.balance ?? FrameBalance(),
                 packets: statistics.channel?.fromPackets[user])
         }
         for (stream, remote) in statistics.removed.remote.latest where stream.track == .main {
-            captures[stream.user.name, default: Counts(FrameBalance())].frames += remote.received
+            captures[stream.user.name, default: StreamCounts(FrameBalance())].frames +=
+                remote.received
         }
         // After the end of the membership, for example by a kick, only the engine's own counts are
         // left.
-        outputs["channel"] = Counts(
+        outputs["channel"] = StreamCounts(
             statistics.channel?.outgoing ?? statistics.outgoing,
             packets: statistics.channel?.outgoingPackets)
     }

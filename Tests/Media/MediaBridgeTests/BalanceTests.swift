@@ -148,7 +148,7 @@ struct BalanceTests {
         for _ in units { gate.signal() }
         let report = try await sink.finish()
         expectBalanced(report.balance)
-        #expect(report.written == accepted && accepted < units.count)
+        #expect(report.frames == accepted && accepted < units.count)
         #expect(report.dropped[.evicted] == 0 && report.dropped[.queueFull] > 0, "\(report)")
     }
 
@@ -170,12 +170,12 @@ struct BalanceTests {
         let (results, pushed) = AsyncStream<FrameDisposition>.makeStream()
         Thread.detachNewThread { pushed.yield(sink.consume(frame)) }
         for await _ in pushes { break }
-        #expect(sink.statistics.accepted == 0)
+        #expect(sink.statistics.balance.offered == 0)
         for _ in 0..<100 { hold.signal() }
         for await result in results {
             #expect(result == .accepted)
             break
         }
-        #expect(try await sink.finish().written == 1)
+        #expect(try await sink.finish().frames == 1)
     }
 }

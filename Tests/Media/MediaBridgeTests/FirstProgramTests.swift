@@ -119,7 +119,7 @@ struct FirstProgramTests {
             let source = try PipelineVideoSource(capture)
             for try await frame in source.frames() { try await sink.write(frame) }
             let report = try await sink.finish()
-            #expect("\(report)" == "20 frames written, dropped: none, 2560 bytes")
+            #expect("\(report)" == "20 frames, dropped: none, 2560 bytes")
             #expect("\(source.statistics)" == "20 offered, 20 delivered")
             let bridged = try await Bridge.run(capture: capture, outputs: ["fakesink"])
             #expect(

@@ -61,7 +61,7 @@ import Testing
             #expect(error?.message.contains("bytes") == true)
             #expect(sink.consume(frame) == .dropped(.badFormat))
             let counts = sink.statistics
-            #expect(counts.written == 0 && counts.dropped.total == 2, "\(counts)")
+            #expect(counts.frames == 0 && counts.dropped.total == 2, "\(counts)")
             _ = try? await sink.finish()
         }
     }
@@ -167,6 +167,6 @@ import Testing
         ) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
         let sink = try PipelineVideoSink("videoconvert ! video/x-raw,format=RGB ! fakesink")
         try await sink.write(frame)
-        #expect(try await sink.finish().written == 1)
+        #expect(try await sink.finish().frames == 1)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct ProgramMemoryTests {
     private final class Counted: Sendable {
         let released = Atomic<Int>(0)
-        let statistics = Mutex<PipelineVideoSink.Report?>(nil)
+        let statistics = Mutex<StreamCounts?>(nil)
     }
 
     /// A full queue drops its oldest buffer under the appsrc's lock, and so does a flush at the

@@ -30,8 +30,8 @@ struct SinkTests {
             for frame in try frames(75) { try await sink.write(frame) }
             let report = try await sink.finish()
             expectBalanced(report.balance)
-            #expect(report.accepted == 75)
-            #expect(report.written == 75)
+            #expect(report.balance.offered == 75)
+            #expect(report.frames == 75)
             #expect(report.dropped.total == 0)
             #expect(try await MediaProbe(of: path).video?.frames == 75)
             let times = try await MediaProbe.videoTimes(of: path)
@@ -53,7 +53,7 @@ struct SinkTests {
         try await sink.write(all[2])
         let report = try await sink.finish()
         expectBalanced(report.balance)
-        #expect(report.written == 2)
+        #expect(report.frames == 2)
     }
 
     @Test func secondStartHasNoEffect() async throws {
@@ -64,7 +64,7 @@ struct SinkTests {
         for frame in all.suffix(2) { try await sink.write(frame) }
         let report = try await sink.finish()
         expectBalanced(report.balance)
-        #expect(report.accepted == 5 && report.written == 5)
+        #expect(report.balance.offered == 5 && report.frames == 5)
     }
 
     @Test func frameBeforeTheStartIsRefused() async throws {
@@ -85,9 +85,9 @@ struct SinkTests {
 
     @Test func writeAfterAnEmptyFinishStartsANewRun() async throws {
         let sink = try PipelineVideoSink("fakesink")
-        #expect(try await sink.finish().written == 0)
+        #expect(try await sink.finish().frames == 0)
         for frame in try frames(2) { try await sink.write(frame) }
-        #expect(try await sink.finish().written == 2)
+        #expect(try await sink.finish().frames == 2)
     }
 
     @Test func fullDiskFailsWriteAndFinish() async throws {
@@ -177,7 +177,7 @@ struct SinkTests {
                     formats[index / 10], runningTime: MediaTime(value: Int64(index), timescale: 25))
                 try await sink.write(frame)
             }
-            #expect(try await sink.finish().written == 40)
+            #expect(try await sink.finish().frames == 40)
             let video = try #require(try await MediaProbe(of: path).video)
             #expect(video.frames == 40)
             #expect(video.width == 64)
@@ -201,10 +201,11 @@ struct SinkTests {
             _ = try await reader.next()
             // The number of waiting frames is bounded: the queue, the sink's own frame, and one in
             // transit.
-            #expect(sink.statistics.accepted - sink.statistics.written <= 4)
+            let counts = sink.statistics
+            #expect(counts.balance.offered - counts.frames <= 4)
         }
         #expect(try await writer.value)
-        #expect(sink.statistics.accepted == 30)
+        #expect(sink.statistics.balance.offered == 30)
         try await sink.finish()
     }
 }

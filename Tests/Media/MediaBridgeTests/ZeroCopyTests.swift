@@ -24,7 +24,7 @@ struct ZeroCopyTests {
             let reader = SampleReader(try #require(sink.pipeline.appSinks["out"]))
             for address in captured { #expect(try await reader.next().address == address) }
             let report = try await sink.finish()
-            #expect(report.written == captured.count)
+            #expect(report.frames == captured.count)
         }
     }
 

@@ -54,7 +54,7 @@ enum Example {
             try await sink.write(frame)
         }
         let report = try await sink.finish()
-        print("\(report.written) frames written, dropped: \(report.dropped)")
+        print("\(report.frames) frames written, dropped: \(report.dropped)")
         // end
     }
 
@@ -67,7 +67,7 @@ enum Example {
             try await sink.write(unit)
         }
         let report = try await sink.finish()
-        print("\(report.written) encoded frames written")
+        print("\(report.frames) encoded frames written")
         // end
     }
 

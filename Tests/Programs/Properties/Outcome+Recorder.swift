@@ -88,9 +88,9 @@ extension MutatedCapture {
         await engine.shutDown()
         if let sink {
             let report = sink.statistics
-            outcome.files = [Outcome.File(path: path, pictures: report.written)]
+            outcome.files = [Outcome.File(path: path, pictures: report.frames)]
             outcome.pictures = Outcome.Counts(
-                offered: report.accepted, written: report.written, dropped: report.dropped)
+                offered: report.balance.offered, written: report.frames, dropped: report.dropped)
         }
         if let recorder {
             do {

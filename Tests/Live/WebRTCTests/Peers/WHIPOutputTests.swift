@@ -14,7 +14,7 @@ import Testing
 
     private static func run(
         _ capture: String, to url: String
-    ) async throws -> (BridgeReport, BridgeReport.Counts) {
+    ) async throws -> (BridgeReport, StreamCounts) {
         var plan = BridgePlan(capture: capture, outputs: ["whip:\(url)"])
         try await plan.connectAddresses()
         let report = await (try Bridge(plan)).run()

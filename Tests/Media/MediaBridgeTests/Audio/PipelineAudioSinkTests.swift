@@ -13,7 +13,7 @@ struct PipelineAudioSinkTests {
             for index in 0..<100 { try await sink.write(try block(index)) }
             let report = try await sink.finish()
             expectBalanced(report.balance)
-            #expect(report.accepted == 100)
+            #expect(report.balance.offered == 100)
             #expect(report.dropped.total == 0)
             let found = try await raw(path)
             let expected = (0..<48000).flatMap { index -> [Int16] in
@@ -175,8 +175,8 @@ struct PipelineAudioSinkTests {
                 _ = try await (first, second)
                 try await pictures.finish()
                 try await sound.finish()
-                #expect(pictures.statistics.written == 1)
-                #expect(sound.statistics.written == 1)
+                #expect(pictures.statistics.frames == 1)
+                #expect(sound.statistics.frames == 1)
             }
         }
     }
