@@ -1,31 +1,59 @@
 internal import Glibc
 internal import MediaBasics
 
-/// A pipeline file: a bridge in YAML, with strings that can be copied to and from gst-launch
-/// unchanged.
-///
-/// ```yaml
-/// about: what it is for
-/// variables:
-///   file: {default: out.mkv, meaning: where to record}
-/// capture: |
-///   v4l2src ! videoconvert
-/// filters: [grayscale]
-/// outputs:
-///   file: |
-///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
-/// ```
-///
-/// ```swift
-/// let file = try PipelineFile(path: "camera.yaml")
-/// let plan = try file.plan(setting: ["file": "garden.mkv"])
-/// try await Bridge(plan).run(stopOn: .interrupt).get()
-/// ```
-///
-/// `queue` limits how much may wait in front of the outputs: `3s`, or names with limits (``QueueLimit``).
-/// Without `capture` the default is a camera, else the screen, else a test pattern. `capture` may
-/// also be a mapping of names to strings.
-public struct PipelineFile: Sendable {
+extension BridgePlan {
+    /// Creates the plan that a pipeline file describes: a bridge in YAML, with strings that can be copied to
+    /// and from gst-launch unchanged.
+    ///
+    /// ```yaml
+    /// about: what it is for
+    /// variables:
+    ///   file: {default: out.mkv, meaning: where to record}
+    /// capture: |
+    ///   v4l2src ! videoconvert
+    /// filters: [grayscale]
+    /// outputs:
+    ///   file: |
+    ///     videoconvert ! x264enc ! matroskamux ! filesink location=${file}
+    /// ```
+    ///
+    /// ```swift
+    /// let plan = try BridgePlan(contentsOf: "camera.yaml", setting: ["file": "garden.mkv"])
+    /// try await Bridge(plan).run(stopOn: .interrupt).get()
+    /// ```
+    ///
+    /// `queue` limits how much may wait in front of the outputs: `3s`, or names with limits
+    /// (``QueueLimit``). `capture` may also be a mapping of names to strings. Of a file without `capture`,
+    /// ``captures`` is empty. Thread: any but a GStreamer streaming thread, because it reads the file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - values: Values of variables, by name. A variable that is absent has its default.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if the file cannot be read,
+    ///   ``PipelineError/Code/badFile`` for its content, with file and line, and for a variable that the
+    ///   file does not have, that has no value, or whose value is not allowed at its position.
+    public init(
+        contentsOf path: String, setting values: [String: String] = [:]
+    ) throws(PipelineError) {
+        self = try PipelineFile(path: path).plan(setting: values)
+    }
+
+    /// Creates the plan that the text of a pipeline file describes: see ``init(contentsOf:setting:)``.
+    ///
+    /// - Parameters:
+    ///   - text: The text of the file.
+    ///   - path: The name of the file in errors.
+    ///   - values: Values of variables, by name. A variable that is absent has its default.
+    /// - Throws: ``PipelineError`` as ``init(contentsOf:setting:)`` does, except that no file is read.
+    public init(
+        yaml text: String, path: String, setting values: [String: String] = [:]
+    ) throws(PipelineError) {
+        self = try PipelineFile(yaml: text, path: path).plan(setting: values)
+    }
+}
+
+/// A pipeline file and its variables, before they are replaced by values.
+package struct PipelineFile: Sendable {
     /// A variable of the file, whose value is set when the file is used.
     package struct Variable: Hashable, Sendable {
         /// The name, as in `${name}`.
@@ -60,7 +88,7 @@ public struct PipelineFile: Sendable {
     ///
     /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if it cannot be read,
     ///   ``PipelineError/Code/badFile`` with file and line for its content.
-    public init(path: String) throws(PipelineError) {
+    package init(path: String) throws(PipelineError) {
         try self.init(yaml: Self.text(of: path), path: path)
     }
 
@@ -100,7 +128,7 @@ public struct PipelineFile: Sendable {
     ///   - yaml: The text of the file.
     ///   - path: The name of the file in errors.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` that names file and line.
-    public init(yaml: String, path: String) throws(PipelineError) {
+    package init(yaml: String, path: String) throws(PipelineError) {
         let reader = PipelineFileReader(path: path)
         let root: YAMLNode?
         do throws(YAMLNode.Failure) {
@@ -162,9 +190,8 @@ public struct PipelineFile: Sendable {
     ///
     /// - Parameter values: Values of variables, by name.
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/badFile`` for a variable that the file
-    ///   does not have, that has no value, or whose value is not allowed at its position; and for
-    ///   an unknown filter.
-    public func plan(setting values: [String: String] = [:]) throws(PipelineError) -> BridgePlan {
+    ///   does not have, that has no value, or whose value is not allowed at its position.
+    package func plan(setting values: [String: String] = [:]) throws(PipelineError) -> BridgePlan {
         var all: [String: String] = [:]
         for variable in variables { all[variable.name] = variable.defaultValue }
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {

@@ -106,11 +106,10 @@ struct SameFramesTests {
         #expect(bridge.all == expected)
 
         let file = Pixels()
-        plan = try PipelineFile(
+        plan = try BridgePlan(
             yaml: "capture: |\n  \(picture.source) ! negative offset=${offset}\n"
                 + "variables:\n  offset: {default: 7, meaning: what is subtracted}\n",
-            path: "negative.yaml"
-        ).plan()
+            path: "negative.yaml")
         plan.processors = [file]
         _ = try await Bridge(plan).run().get()
         #expect(file.all == expected)

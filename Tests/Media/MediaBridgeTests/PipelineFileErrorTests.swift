@@ -9,7 +9,7 @@ import Testing
         of text: String, setting values: [String: String] = [:]
     ) -> PipelineError? {
         do throws(PipelineError) {
-            _ = try Bridge(PipelineFile(yaml: text, path: "x.yaml").plan(setting: values))
+            _ = try Bridge(BridgePlan(yaml: text, path: "x.yaml", setting: values))
             return nil
         } catch {
             return error
@@ -116,10 +116,10 @@ import Testing
     }
 
     @Test func aliasRepeatsTheTextOfItsAnchor() throws {
-        let file = try PipelineFile(
+        let plan = try BridgePlan(
             yaml: "capture: &film videotestsrc num-buffers=1\noutputs: {a: *film}", path: "x.yaml")
-        #expect(file.captures.map(\.text) == ["videotestsrc num-buffers=1"])
-        #expect(file.outputs.map(\.text) == ["videotestsrc num-buffers=1"])
+        #expect(plan.captures.map(\.text) == ["videotestsrc num-buffers=1"])
+        #expect(plan.outputs.map(\.text) == ["videotestsrc num-buffers=1"])
     }
 
     @Test(arguments: ["", "\n\n", "# only a comment\n"])
@@ -132,7 +132,7 @@ import Testing
     @Test func missingFileIsReported() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory.file("none.yaml")
-            let error = #expect(throws: PipelineError.self) { try PipelineFile(path: path) }
+            let error = #expect(throws: PipelineError.self) { try BridgePlan(contentsOf: path) }
             #expect(error?.code == .notFound)
             #expect(error?.message.contains(path) == true)
         }
@@ -141,7 +141,7 @@ import Testing
     @Test func fileThatIsNotTextIsReported() async throws {
         await #expect(throws: PipelineError.self) {
             try await Tool.check("true")
-            _ = try PipelineFile(path: "/bin/true")
+            _ = try BridgePlan(contentsOf: "/bin/true")
         }
     }
 

@@ -149,10 +149,10 @@ import Testing
 
     @Test func pipelineFilesLimitAllOutputsOrOne() throws {
         let outputs = "capture: videotestsrc\noutputs: {a: fakesink, b: fakesink}\n"
-        let all = try PipelineFile(yaml: outputs + "queue: 3s\n", path: "x.yaml").plan()
+        let all = try BridgePlan(yaml: outputs + "queue: 3s\n", path: "x.yaml")
         #expect(
             all.outputConfiguration.queue == QueueLimit(time: .seconds(3)) && all.queues.isEmpty)
-        let one = try PipelineFile(yaml: outputs + "queue: {b: 20MB}\n", path: "x.yaml").plan()
+        let one = try BridgePlan(yaml: outputs + "queue: {b: 20MB}\n", path: "x.yaml")
         #expect(one.outputConfiguration.queue == nil)
         #expect(one.queues == ["b": QueueLimit(bytes: 20_000_000)])
     }

@@ -50,9 +50,10 @@ import Testing
     /// The string of a pipeline file with `value` substituted.
     private func filled(_ template: String, _ value: String) throws(PipelineError) -> String {
         let lines = template.split(separator: "\n").map { "  \($0)\n" }.joined()
-        let file = try PipelineFile(
-            yaml: "variables:\n  value: {meaning: any}\ncapture: |\n\(lines)", path: "x.yaml")
-        return try file.plan(setting: ["value": value]).captures[0].text
+        let plan = try BridgePlan(
+            yaml: "variables:\n  value: {meaning: any}\ncapture: |\n\(lines)", path: "x.yaml",
+            setting: ["value": value])
+        return plan.captures[0].text
     }
 
     @Test("never add an element", arguments: values)

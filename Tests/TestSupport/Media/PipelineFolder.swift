@@ -10,7 +10,7 @@ public enum PipelineFolder {
             .filter { $0.hasSuffix(".yaml") }.sorted()
     }
 
-    public static func file(_ name: String) throws(PipelineError) -> PipelineFile {
+    package static func file(_ name: String) throws(PipelineError) -> PipelineFile {
         try PipelineFile(path: "\(path)/\(name)")
     }
 
@@ -18,7 +18,7 @@ public enum PipelineFolder {
     public static func plan(
         _ name: String, setting values: [String: String] = [:], frames: Int? = nil
     ) throws(PipelineError) -> BridgePlan {
-        var plan = try file(name).plan(setting: values)
+        var plan = try BridgePlan(contentsOf: "\(path)/\(name)", setting: values)
         plan.frameLimit = frames
         return plan
     }
