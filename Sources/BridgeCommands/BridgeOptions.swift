@@ -40,11 +40,11 @@ struct BridgeOptions: ParsableArguments {
         name: .customLong("filter"),
         help: ArgumentHelp(
             """
-            Video filter: \(FilterName.all.map(\.name).joined(separator: ", ")). Of one video stream, \
+            Video filter: \(VideoFilter.names.joined(separator: ", ")). Of one video stream, \
             or of all. Repeatable; filters run in the given order.
             """,
             valueName: "[stream:]name[=value]"),
-        completion: .list(FilterName.all.map(\.name)))
+        completion: .list(VideoFilter.names))
     var filters: [String] = []
 
     @Option(
@@ -122,7 +122,7 @@ struct BridgeOptions: ParsableArguments {
             throw ValidationError("--set must be NAME=VALUE, not \"\(setting)\"")
         }
         for filter in filters {
-            do { _ = try FilterName.filter(filter) } catch {
+            do { _ = try VideoFilter.named(filter) } catch {
                 throw ValidationError("\(error)")
             }
         }

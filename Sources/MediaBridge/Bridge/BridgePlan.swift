@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// var plan = BridgePlan(capture: "v4l2src ! videoconvert", outputs: ["autovideosink"])
-/// plan.processors = [GrayscaleFilter()]
+/// plan.processors = [VideoFilter.grayscale]
 /// plan.recordings = [BridgePlan.Recording(path: "camera.mkv")]
 /// let report = try await Bridge(plan).run(stopOn: .interrupt).get()  // or throws what failed
 /// ```
@@ -182,9 +182,9 @@ public struct BridgePlan: Sendable {
 }
 
 extension BridgePlan {
-    /// Adds a filter by its name, for one stream or for all: see ``FilterName/filter(_:)``.
+    /// Adds a filter by its name, for one stream or for all: see ``VideoFilter/named(_:)``.
     package mutating func addFilter(_ text: String) throws(PipelineError) {
-        let (stream, filter) = try FilterName.filter(text)
+        let (stream, filter) = try VideoFilter.named(text)
         if let stream {
             streamProcessors[stream, default: []].append(filter)
         } else {

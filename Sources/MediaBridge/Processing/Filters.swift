@@ -1,65 +1,23 @@
 internal import MediaBasics
 internal import Synchronization
 
-/// The names of filters, as `--filter` and pipeline files use them.
-package enum FilterName {
-    /// Every name, with a description of the filter.
-    package static let all: [(name: String, meaning: String)] = [
-        ("grayscale", "black and white; the luma of YUV does not change"),
-        ("mirror", "swaps left and right"),
-        ("rotate=90|180|270", "rotates clockwise, in degrees"),
-    ]
-
-    /// Returns the filter that `text` names, and its stream; `nil`: all video streams. `grayscale`,
-    /// `rotate=90`, `camera:mirror`.
-    ///
-    /// - Throws: ``PipelineError`` with ``PipelineError/Code/badValue`` for an unknown name.
-    package static func filter(
-        _ text: String
-    ) throws(PipelineError) -> (stream: String?, filter: any VideoProcessor & Sendable) {
-        guard let colon = text.firstIndex(of: ":") else { return (nil, try named(text)) }
-        return (String(text[..<colon]), try named(String(text[text.index(after: colon)...])))
-    }
-
-    private static func named(
-        _ text: String
-    ) throws(PipelineError) -> any VideoProcessor & Sendable {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        switch (parts.first.map(String.init) ?? "", parts.count > 1 ? String(parts[1]) : nil) {
-        case ("grayscale", nil): return GrayscaleFilter()
-        case ("mirror", nil): return FlipFilter()
-        case ("rotate", "90"?): return FlipFilter(rotation: .rotation90)
-        case ("rotate", "180"?): return FlipFilter(rotation: .rotation180)
-        case ("rotate", "270"?): return FlipFilter(rotation: .rotation270)
-        default:
-            throw PipelineError(
-                .badValue, message: "no filter \"\(text)\"",
-                advice: "one of " + all.map(\.name).joined(separator: ", "))
-        }
-    }
-}
-
-// MARK: Flip
-
 /// Rotates or mirrors the picture. The pixel format does not change.
 ///
 /// Rotations, and the mirror in formats whose samples are packed across pixels, are made by
 /// GStreamer's `videoflip`.
-public final class FlipFilter: VideoProcessor, Sendable {
+final class FlipFilter: VideoProcessor, Sendable {
     private let converter = FrameConverter()
     private let pool = FramePool()
     private let conversion: VideoConversion
 
     /// Creates a filter that turns pictures clockwise.
-    public init(rotation: VideoRotation) { conversion = VideoConversion(rotation: rotation) }
+    init(rotation: VideoRotation) { conversion = VideoConversion(rotation: rotation) }
 
     /// Creates a filter that swaps left and right.
-    public init() { conversion = VideoConversion(isMirrored: true) }
+    init() { conversion = VideoConversion(isMirrored: true) }
 
-    /// Returns the rotated or mirrored frame. Thread: any.
-    ///
-    /// - Throws: If the pixel format is unknown or cannot be converted.
-    public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+    /// Returns the rotated or mirrored frame.
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         let frame = frame
         guard conversion.isMirrored, let storage = frame.storage as? BufferFrameStorage,
             storage.layout.info.hasPlainRows, var result = try pool.frame(like: frame)

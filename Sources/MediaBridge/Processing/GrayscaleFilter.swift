@@ -1,19 +1,10 @@
-/// Removes the colours of the picture.
-///
-/// In YUV formats the luma bytes stay unchanged and chroma becomes neutral. In RGB formats every
-/// channel becomes the luminance (BT.601 weights). Formats whose samples are packed across bytes, and
-/// RGB formats without four bytes per pixel, are converted to 16-bit YUV and back.
-public final class GrayscaleFilter: VideoProcessor, Sendable {
+/// Removes the colours of the picture: see ``VideoFilter/grayscale``.
+final class GrayscaleFilter: VideoProcessor, Sendable {
     private let converter = FrameConverter()
     private let pool = FramePool()
 
-    /// Creates the filter. It has no settings.
-    public init() {}
-
-    /// Returns the frame without its colours. Thread: any.
-    ///
-    /// - Throws: If the pixel format is unknown or cannot be converted.
-    public func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
+    /// Returns the frame without its colours.
+    func process(_ frame: consuming VideoFrame) throws -> VideoFrame? {
         var result = frame
         let info = try Self.info(of: result)
         if info.colorFamily == .gray { return result }

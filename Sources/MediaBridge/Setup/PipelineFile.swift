@@ -74,7 +74,7 @@ package struct PipelineFile: Sendable {
     package let captures: [BridgePlan.Named]
     /// See ``BridgePlan/optionalStreams``.
     package let optionalStreams: Set<String>
-    /// Names of the filters, in order (``FilterName``).
+    /// Names of the filters, in order (``VideoFilter/named(_:)``).
     package let filters: [String]
     /// The outputs, with the names that reports use.
     package let outputs: [BridgePlan.Named]

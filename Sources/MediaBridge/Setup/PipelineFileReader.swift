@@ -48,7 +48,7 @@ struct PipelineFileReader {
     func filters(_ node: YAMLNode?) throws(PipelineError) -> [String] {
         try list(node, what: "filters").map { name, line throws(PipelineError) in
             do throws(PipelineError) {
-                _ = try FilterName.filter(name)
+                _ = try VideoFilter.named(name)
             } catch {
                 throw failure(error.message, line: line, advice: error.advice)
             }

@@ -28,7 +28,7 @@ import Testing
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
             let element = try FrameConverter().convert(frame, to: VideoConversion(isMirrored: true))
-            let own = try #require(try FlipFilter().process(frame))
+            let own = try #require(try VideoFilter.mirror.process(frame))
             #expect(own.format == element.format)
             #expect(try own.rows == element.rows, "\(format) \(size)")
         }
@@ -44,8 +44,8 @@ import Testing
     func mirroringTwiceRestoresTheFrame(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
-            let once = try #require(try FlipFilter().process(frame))
-            let twice = try #require(try FlipFilter().process(once))
+            let once = try #require(try VideoFilter.mirror.process(frame))
+            let twice = try #require(try VideoFilter.mirror.process(once))
             #expect(try size.width == 1 || once.rows != frame.rows, "\(format) \(size)")
             #expect(try twice.rows == frame.rows, "\(format) \(size)")
         }
@@ -55,7 +55,7 @@ import Testing
         format: VideoPixelFormat
     ) throws {
         for size in Self.sizes {
-            let filter = GrayscaleFilter()
+            let filter = VideoFilter.grayscale
             let shared = try DefinedPicture.frame(format, size)
             let before = try shared.rows
             let copied = try #require(try filter.process(shared))
@@ -73,7 +73,7 @@ import Testing
     func packedFrameLosesItsColours(format: VideoPixelFormat) throws {
         for size in Self.sizes {
             let frame = try DefinedPicture.frame(format, size)
-            let gray = try #require(try GrayscaleFilter().process(frame))
+            let gray = try #require(try VideoFilter.grayscale.process(frame))
             #expect(gray.format == frame.format)
             let colours = try FrameConverter().convert(
                 gray, to: VideoConversion(pixelFormat: "AYUV"))
@@ -88,7 +88,7 @@ import Testing
     @Test func reusedMemoryKeepsNoEarlierPixels() throws {
         let size = VideoSize(width: 33, height: 17)
         for format: VideoPixelFormat in ["I420", "NV12", "BGRA"] {
-            for filter in [GrayscaleFilter() as any VideoProcessor, FlipFilter()] {
+            for filter in [VideoFilter.grayscale, .mirror] {
                 for _ in 0..<8 {
                     var frame = try DefinedPicture.frame(format, size)
                     try frame.withMutablePlanes { planes in

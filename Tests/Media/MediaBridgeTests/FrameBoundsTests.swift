@@ -43,7 +43,7 @@ import Testing
         for name in ["grayscale", "mirror", "rotate=90"] {
             // The grayscale filter passes gray frames through without reading them.
             if format.hasPrefix("GRAY"), name == "grayscale" { continue }
-            let filter = try FilterName.filter(name).filter
+            let filter = try VideoFilter.named(name).filter
             let frames = try await frames(Self.lie(format))
             #expect(frames.count == 3)
             for frame in frames {

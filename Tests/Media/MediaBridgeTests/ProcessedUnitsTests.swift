@@ -45,7 +45,7 @@ struct ProcessedUnitsTests {
             let watcher = Watcher()
             var plan = BridgePlan(capture: "\(Self.raw) ! \(encoder)", outputs: ["fakesink"])
             plan.recordings = [.init(path: path)]
-            plan.processors = [watcher, FlipFilter()]
+            plan.processors = [watcher, VideoFilter.mirror]
             let (report, warnings) = try await run(plan)
             #expect(report.failures.isEmpty)
             #expect(report.captures["video"]?.frames == 20)

@@ -81,7 +81,7 @@ enum Example {
             PipelineVideoSource("videotestsrc num-buffers=90 ! video/x-raw,width=640,height=360"))
         try await engine.addVideoSink(
             PipelineVideoSink("x264enc ! matroskamux ! filesink location=four.mkv"), to: .local())
-        try await engine.setVideoProcessors([GrayscaleFilter()], at: .capture)
+        try await engine.setVideoProcessors([VideoFilter.grayscale], at: .capture)
         try await engine.startPreview()
         try await events.waitForSourceEnd()
         await engine.shutDown()  // renders the queued frames and completes the file

@@ -58,7 +58,7 @@ struct CycleProbe {
                 "appsrc name=video ! x264enc ! matroskamux name=m ! filesink location=\(path) "
                     + "appsrc name=audio ! opusenc ! m.", "fakesink",
             ])
-        plan.processors = [GrayscaleFilter(), FlipFilter()]
+        plan.processors = [VideoFilter.grayscale, VideoFilter.mirror]
         try await Bridge(plan).run().get()
     }
 

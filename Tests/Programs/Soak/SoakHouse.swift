@@ -92,7 +92,7 @@ final class SoakHouse {
                 "appsrc name=video ! jpegenc ! matroskamux name=m ! fakesink "
                     + "appsrc name=audio ! audioconvert ! opusenc ! m."
             ])
-        plan.processors = [GrayscaleFilter()]
+        plan.processors = [VideoFilter.grayscale]
         try await Bridge(plan).run().get()
     }
 
