@@ -66,9 +66,12 @@ final class BridgeRun: Sendable {
     }
 
     /// Adds a listener, and gives it the failures so far: an element may fail when its caps are asked
-    /// for, before the run.
+    /// for, before the run. It gets each failure once.
     func listen(_ listener: @escaping @Sendable (BridgeEvent) -> Void) {
-        hub.onEvent(listener)
+        let failures = state.withLock { state in
+            hub.onEvent(listener)
+            return state.failures
+        }
         for failure in failures { listener(.failed(failure)) }
     }
 
@@ -78,7 +81,7 @@ final class BridgeRun: Sendable {
     func note(_ error: PipelineError, of part: BridgePart? = nil) {
         let named = part.map { plan.naming(error, of: $0) } ?? error
         let isOutput = if case .output = part { true } else { false }
-        let isFirstReport = state.withLock { state in
+        let listeners = state.withLock { state -> [@Sendable (BridgeEvent) -> Void] in
             if let part, state.causes[part] == nil { state.causes[part] = named }
             // A pipeline that is stuck fails every later change, too: one report is enough.
             let isKnown =
@@ -87,13 +90,13 @@ final class BridgeRun: Sendable {
                 // A failed capture leaves its outputs without frames.
                 : state.posted.contains(error)
                     || isOutput && error.code == .noFrames && state.hasFailed
-            if !isKnown {
-                state.posted.append(error)
-                state.failures.append(named)
-            }
-            return !isKnown
+            guard !isKnown else { return [] }
+            state.posted.append(error)
+            state.failures.append(named)
+            // A listener that comes later gets this failure from `failures`.
+            return hub.listeners
         }
-        if isFirstReport { notify(.failed(named)) }
+        for listener in listeners { listener(.failed(named)) }
     }
 
     /// Notes that a stream never came: a failure, unless the capture may lack the stream.

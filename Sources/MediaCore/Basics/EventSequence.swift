@@ -82,10 +82,13 @@ package final class EventHub<Event: Sendable>: Sendable {
     /// The number of sequences and callbacks.
     package var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-    /// Reports an event.
-    package func post(_ event: Event) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener(event) }
+    /// The sequences and callbacks so far: those that an event of this moment is reported to.
+    package var listeners: [@Sendable (Event) -> Void] {
+        state.withLock { Array($0.listeners.values) }
     }
+
+    /// Reports an event.
+    package func post(_ event: Event) { for listener in listeners { listener(event) } }
 
     /// Ends the sequences.
     ///
