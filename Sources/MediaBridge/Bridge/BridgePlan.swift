@@ -64,14 +64,24 @@ public struct BridgePlan: Sendable {
         /// default: all the time. A run without an event has no file, which is not a failure.
         public var events: RecordedEvents?
 
-        /// Creates a recording into the file at `path`.
+        /// Creates a recording into a file.
+        ///
+        /// - Parameters:
+        ///   - name: The name in reports.
+        ///   - path: The path of the file.
+        ///   - configuration: The configuration of the recorder.
+        ///   - audio: How audio is encoded; `nil`: as in `configuration`.
+        ///   - events: Which part of the media is recorded around events; `nil`: all of it.
         public init(
             name: String = "recording", path: String,
-            configuration: Recorder.Configuration = Recorder.Configuration()
+            configuration: Recorder.Configuration = Recorder.Configuration(),
+            audio: AudioEncoding? = nil, events: RecordedEvents? = nil
         ) {
             self.name = name
             self.path = path
             self.configuration = configuration
+            self.events = events
+            if let audio { self.configuration.audio = audio }
         }
     }
 

@@ -26,8 +26,7 @@ struct CaptureRestartTests {
                 outputs: [
                     "videoconvert ! jpegenc ! matroskamux ! filesink location=\(directory.file("j.mkv"))"
                 ])
-            plan.recordings = [BridgePlan.Recording(path: path)]
-            plan.recordings[0].configuration.audio = AudioEncoding()
+            plan.recordings = [BridgePlan.Recording(path: path, audio: AudioEncoding())]
             plan.restart = Self.policy
             let bridge = try Bridge(plan)
             let (restarts, restarted) = AsyncStream.makeStream(of: (Int, PipelineError).self)

@@ -329,10 +329,8 @@ enum Example {
         // Programs
         var plan = BridgePlan(capture: camera)
         plan.detectors = [StreamDetector("motion", pictures: { PictureDetector.motion })]
-        var recording = BridgePlan.Recording(path: "motion.mkv")
-        recording.configuration.whenExists = .number  // then motion-00001.mkv …
-        recording.events = RecordedEvents(before: .seconds(5), after: .seconds(10))
-        plan.recordings = [recording]
+        plan.recordings = [BridgePlan.Recording(path: "motion.mkv", events: RecordedEvents())]
+        plan.recordings[0].configuration.whenExists = .number  // then motion-00001.mkv …
 
         let bridge = try Bridge(plan)
         let events = bridge.events

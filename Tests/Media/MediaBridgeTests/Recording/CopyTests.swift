@@ -142,8 +142,7 @@ import Testing
             for ending in endings {
                 let path = directory.file("out.\(ending)")
                 var plan = BridgePlan(capture: capture)
-                plan.recordings = [BridgePlan.Recording(path: path)]
-                plan.recordings[0].configuration.audio = AudioEncoding()
+                plan.recordings = [BridgePlan.Recording(path: path, audio: AudioEncoding())]
                 let bridge = try Bridge(plan)
                 let report = try await bridge.run().get()
                 expectBalanced(report)

@@ -49,9 +49,8 @@ import Testing
         var plan = BridgePlan(
             capture: "filesrc location=\(film) ! matroskademux ! h264parse")
         plan.detectors = detectors
-        plan.recordings = [BridgePlan.Recording(path: path)]
-        plan.recordings[0].events = RecordedEvents(
-            before: .seconds(before), after: .seconds(after))
+        let events = RecordedEvents(before: .seconds(before), after: .seconds(after))
+        plan.recordings = [BridgePlan.Recording(path: path, events: events)]
         change(&plan)
         let bridge = try Bridge(plan)
         let report = await bridge.run()
@@ -160,8 +159,10 @@ import Testing
         try await withFilm { directory, film in
             var plan = BridgePlan(capture: "filesrc location=\(film) ! matroskademux ! h264parse")
             plan.detectors = [StreamDetector("broken", pictures: { Broken() })]
-            plan.recordings = [BridgePlan.Recording(path: directory.file("out.mkv"))]
-            plan.recordings[0].events = RecordedEvents(before: .seconds(1), after: .zero)
+            let events = RecordedEvents(before: .seconds(1), after: .zero)
+            plan.recordings = [
+                BridgePlan.Recording(path: directory.file("out.mkv"), events: events)
+            ]
             let bridge = try Bridge(plan)
             let report = await bridge.run()
             #expect(report.failures.map(\.code) == [.elementFailed])
@@ -185,12 +186,11 @@ import Testing
                     + "x264enc key-int-max=5 bframes=0 tune=zerolatency ! h264parse ! appsink name=video "
                     + beep + " sound. ! appsink name=audio")
             plan.detectors = [StreamDetector("sound", sound: { SoundDetector.sound })]
-            var configuration = Recorder.Configuration()
-            configuration.audio = AudioEncoding(.flac)
             plan.recordings = [
-                BridgePlan.Recording(path: directory.file("out.mkv"), configuration: configuration)
+                BridgePlan.Recording(
+                    path: directory.file("out.mkv"), audio: AudioEncoding(.flac),
+                    events: RecordedEvents(before: .seconds(1), after: .seconds(1)))
             ]
-            plan.recordings[0].events = RecordedEvents(before: .seconds(1), after: .seconds(1))
             let report = await (try Bridge(plan)).run()
             #expect(report.failures.isEmpty)
             expectBalanced(report)
@@ -206,8 +206,9 @@ import Testing
 
     @Test func aRecordingDependsOnlyOnDetectorsOfItsPlan() throws {
         var plan = BridgePlan(capture: "videotestsrc")
-        plan.recordings = [BridgePlan.Recording(path: "/tmp/none.mkv")]
-        plan.recordings[0].events = RecordedEvents(of: ["motion"])
+        plan.recordings = [
+            BridgePlan.Recording(path: "/tmp/none.mkv", events: RecordedEvents(of: ["motion"]))
+        ]
         #expect { try Bridge(plan) } throws: { ($0 as? PipelineError)?.code == .badValue }
     }
 }

@@ -67,8 +67,7 @@ import Testing
                     "videotestsrc num-buffers=70 ! video/x-raw,width=64,height=48,framerate=25/1 "
                     + "! appsink name=video audiotestsrc num-buffers=140 samplesperbuffer=960 "
                     + "! audio/x-raw,rate=48000 ! appsink name=audio")
-            plan.recordings = [BridgePlan.Recording(path: path)]
-            plan.recordings[0].configuration.audio = AudioEncoding()
+            plan.recordings = [BridgePlan.Recording(path: path, audio: AudioEncoding())]
             plan.recordings[0].configuration.segments = RecordingSegments(length: .seconds(1))
             plan.recordings[0].configuration.frameLog = log
             let bridge = try Bridge(plan)
