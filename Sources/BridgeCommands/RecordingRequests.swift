@@ -8,7 +8,7 @@ internal import UnixSignals
 final class RecordingRequests: Sendable {
     /// The replays, and whether all could be saved.
     struct Outcome {
-        var files: [RecorderReport.File]?
+        var files: [RecordedFile]?
         var hasFailed = false
     }
 

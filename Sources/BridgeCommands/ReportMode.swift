@@ -14,8 +14,8 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
     ///   - files: The files of recordings that are not in `recorders`; `nil` if nothing is recorded.
     ///   - replays: The files of replays; `nil` if none could be saved.
     package func print(
-        _ report: BridgeReport, recorders: [Recorder] = [], files: [RecorderReport.File]? = nil,
-        replays: [RecorderReport.File]? = nil
+        _ report: BridgeReport, recorders: [Recorder] = [], files: [RecordedFile]? = nil,
+        replays: [RecordedFile]? = nil
     ) {
         let recordings = recorders.map(\.report)
         switch self {
@@ -46,7 +46,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
         } + (missing > 0 ? ["timestamps: \(missing) lines are missing"] : [])
     }
 
-    private func line(_ file: RecorderReport.File, hasVideo: Bool = true) -> String {
+    private func line(_ file: RecordedFile, hasVideo: Bool = true) -> String {
         let seconds = Text.decimal(MediaTime(file.duration).seconds, 2)
         let pictures = hasVideo ? "\(file.frames) frames, " : ""
         return "\(file.path): \(pictures)\(seconds) s, \(Text.bytes(file.bytes))"
@@ -155,7 +155,7 @@ package enum ReportMode: String, ExpressibleByArgument, CaseIterable {
 
         init(
             _ report: BridgeReport, _ recordings: [RecorderReport],
-            _ files: [RecorderReport.File]?, _ replays: [RecorderReport.File]?
+            _ files: [RecordedFile]?, _ replays: [RecordedFile]?
         ) {
             let all = recordings.isEmpty ? files : recordings.flatMap(\.files)
             self.files = all?.map { ReportedFile($0) }

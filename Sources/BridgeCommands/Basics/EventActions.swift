@@ -73,7 +73,7 @@ final class EventActions: Sendable {
 
     // MARK: Files
 
-    private func finished(_ file: RecorderReport.File) async {
+    private func finished(_ file: RecordedFile) async {
         for (index, event) in file.marks.filter({ detectors.contains($0.name) }).enumerated() {
             var picture: String?
             if writesPictures {
@@ -112,7 +112,7 @@ final class EventActions: Sendable {
 
     // MARK: Commands
 
-    private func run(_ event: RecorderReport.Mark, in file: String, _ picture: String?) async {
+    private func run(_ event: RecordedFile.Mark, in file: String, _ picture: String?) async {
         guard let command else { return }
         // The shell takes the values from the environment: in its text they would need quotes.
         let values = [

@@ -111,7 +111,7 @@ extension RecorderReport.Track: CustomStringConvertible {
     }
 }
 
-extension RecorderReport.File: CustomStringConvertible {
+extension RecordedFile: CustomStringConvertible {
     /// `out.mkv: 90 frames, 3.0 s, 123456 bytes`
     public var description: String {
         let seconds = MediaTime(duration).seconds.inThousandths

@@ -22,7 +22,7 @@ extension Recorder {
     @discardableResult
     public func saveReplay(
         _ path: String, last length: Duration? = nil
-    ) async throws(PipelineError) -> [RecorderReport.File] {
+    ) async throws(PipelineError) -> [RecordedFile] {
         guard let kept = configuration.replay else {
             throw PipelineError(
                 .invalidState, message: "this recorder keeps no media for replays",
@@ -50,7 +50,7 @@ extension Recorder {
 
     private func write(
         _ content: RecordingCourse.Replay, to path: String
-    ) async throws(PipelineError) -> [RecorderReport.File] {
+    ) async throws(PipelineError) -> [RecordedFile] {
         try DiskSpace.check(path)
         let bytes = content.units.reduce(0) { $0 + $1.unit.byteCount }
         if configuration.reserve > 0, let free = DiskSpace.free(in: DiskSpace.directory(of: path)),

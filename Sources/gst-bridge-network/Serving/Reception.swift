@@ -22,7 +22,7 @@ actor Reception {
     }
     /// The recorded files, and whether anything has failed.
     struct Outcome: Sendable {
-        var files: [RecorderReport.File] = []
+        var files: [RecordedFile] = []
         var hasFailed = false
     }
     private struct Entry {

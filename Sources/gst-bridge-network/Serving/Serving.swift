@@ -104,7 +104,7 @@ extension ReportMode {
     ///
     /// - Throws: The error that ends the command with the failure's exit status.
     func print(
-        _ report: BridgeReport, files: [RecorderReport.File]? = nil, after failure: (any Error)?
+        _ report: BridgeReport, files: [RecordedFile]? = nil, after failure: (any Error)?
     ) throws {
         let isExplained = failure is PipelineError || failure is EngineError
         if isExplained, let failure { Terminal.log("\(failure)") }

@@ -23,7 +23,7 @@ public final class RecorderControl: Sendable {
     package static let verbs = Verb.allCases.map(\.rawValue)
     private struct State {
         var marks = 0
-        var replays: [RecorderReport.File] = []
+        var replays: [RecordedFile] = []
     }
     private let recorder: Recorder
     private let names: RecordingNames
@@ -37,7 +37,7 @@ public final class RecorderControl: Sendable {
     }
 
     /// The files of all replays so far.
-    public var replays: [RecorderReport.File] { state.withLock { $0.replays } }
+    public var replays: [RecordedFile] { state.withLock { $0.replays } }
 
     /// The path of the next replay, or the pattern of its name.
     package var nextReplay: String { names.isDated ? names.path : names.nextPath() }
@@ -48,7 +48,7 @@ public final class RecorderControl: Sendable {
     /// - Throws: ``PipelineError``: that of the recorder, or ``PipelineError/Code/badValue`` for a
     ///   request that does not exist.
     @discardableResult
-    public func perform(_ request: String) async throws(PipelineError) -> [RecorderReport.File] {
+    public func perform(_ request: String) async throws(PipelineError) -> [RecordedFile] {
         let words = request.split(separator: " ")
         // The spaces within it are kept.
         let rest =
@@ -105,7 +105,7 @@ public final class RecorderControl: Sendable {
         }
     }
 
-    private func replay(_ length: String) async throws(PipelineError) -> [RecorderReport.File] {
+    private func replay(_ length: String) async throws(PipelineError) -> [RecordedFile] {
         let last = Duration(text: length)
         guard last != nil || length.isEmpty else {
             throw PipelineError(

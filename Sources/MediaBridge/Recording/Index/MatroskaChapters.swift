@@ -14,7 +14,7 @@ enum MatroskaChapters {
 
     /// - Parameter onProgress: Called while the disk takes the file's data.
     static func add(
-        _ marks: [RecorderReport.Mark], to path: String, onProgress: () -> Void = {}
+        _ marks: [RecordedFile.Mark], to path: String, onProgress: () -> Void = {}
     ) throws(PipelineError) {
         let file = try FileBytes(path)
         guard let head = file.read(4096, at: 0), let places = places(in: head, file.count) else {
@@ -50,7 +50,7 @@ enum MatroskaChapters {
         return nil
     }
 
-    private static func chapters(_ marks: [RecorderReport.Mark]) -> [UInt8] {
+    private static func chapters(_ marks: [RecordedFile.Mark]) -> [UInt8] {
         let atoms = marks.enumerated().flatMap { index, mark in
             element(
                 0xb6,

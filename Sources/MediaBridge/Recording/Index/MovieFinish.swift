@@ -145,7 +145,7 @@ struct MovieFinish {
     ///   - timeOfDay: The local time of day when the file begins, in nanoseconds, for its timecode; `nil` for none.
     ///   - onProgress: Called while the disk takes the data.
     func run(
-        marks: [RecorderReport.Mark] = [], titles: [String?] = [], timeOfDay: Int64? = nil,
+        marks: [RecordedFile.Mark] = [], titles: [String?] = [], timeOfDay: Int64? = nil,
         onProgress: () -> Void = {}
     ) throws(PipelineError) {
         let timecode = timeOfDay.flatMap { self.timecode(at: $0) }
@@ -204,7 +204,7 @@ struct MovieFinish {
     }
 
     private func newIndex(
-        _ marks: [RecorderReport.Mark], _ titles: [String?], _ timecode: MovieTimecode?
+        _ marks: [RecordedFile.Mark], _ titles: [String?], _ timecode: MovieTimecode?
     ) -> MovieBytes {
         let timecodeTrack = timecode == nil ? nil : (tracks.keys.max() ?? 0) + 1
         let longest = duration
@@ -240,7 +240,7 @@ struct MovieFinish {
 
     /// Returns a list of chapters in the form that players read, which Nero introduced: times in
     /// units of 100 ns, names of at most 255 bytes.
-    private static func chapters(_ marks: [RecorderReport.Mark]) -> MovieBytes {
+    private static func chapters(_ marks: [RecordedFile.Mark]) -> MovieBytes {
         let marks = marks.prefix(255)
         return MovieBytes(box: "chpl") { content in
             content += [1, 0, 0, 0, 0, 0, 0, 0, UInt8(marks.count)]

@@ -6,7 +6,7 @@ extension Recordings {
     /// A file made of a part of the recordings.
     public struct Clip: Sendable {
         /// The file. It states when its first unit was captured.
-        public var file: RecorderReport.File
+        public var file: RecordedFile
         /// The recordings that it was copied from, in order.
         public var sources: [String]
         /// How much earlier than requested it begins, because it begins with a key frame; negative if
@@ -263,7 +263,7 @@ extension Recordings {
     /// Returns the complete file, which must contain every unit.
     private func file(
         of writer: FileWriter, _ cutter: ClipCutter
-    ) async throws(PipelineError) -> RecorderReport.File {
+    ) async throws(PipelineError) -> RecordedFile {
         let files = try await writer.files()
         let written = writer.progress.update { $0.written }
         for (stream, count) in cutter.given where written[stream] != count || files.count > 1 {

@@ -27,7 +27,7 @@ package struct ReportedFile: Encodable {
     /// The marks, if there are any.
     package let marks: [ReportedMark]?
 
-    package init(_ file: RecorderReport.File) {
+    package init(_ file: RecordedFile) {
         path = file.path
         began = file.began.inMilliseconds
         frames = file.frames
@@ -42,7 +42,7 @@ package struct ReportedMark: Encodable {
     package let name: String
     package let seconds: Double
 
-    init(_ mark: RecorderReport.Mark) {
+    init(_ mark: RecordedFile.Mark) {
         name = mark.name
         seconds = MediaTime(mark.time).seconds.inThousandths
     }

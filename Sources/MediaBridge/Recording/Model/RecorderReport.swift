@@ -1,5 +1,3 @@
-public import struct FoundationEssentials.Date
-
 /// The result of a recording: its files, its frame counts and its end.
 public struct RecorderReport: Sendable {
     /// Why a recording ended.
@@ -12,33 +10,6 @@ public struct RecorderReport: Sendable {
         case diskNearlyFull
         /// An error; see ``RecorderReport/failure``.
         case error
-    }
-
-    /// One file.
-    public struct File: Sendable {
-        /// The file's path.
-        public var path: String
-        /// Number of pictures in the file.
-        public var frames: Int
-        /// When its first unit was captured, by the wall clock. Media that is not live counts as
-        /// played from the arrival of its first frame on.
-        public var began: Date
-        /// Media time from the beginning of its first unit to the end of its last.
-        public var duration: Duration
-        /// Size in bytes.
-        public var bytes: Int
-        /// The marks in it, in the order of their times.
-        public var marks: [Mark]
-        /// Why the file may be damaged; `nil` for a complete file.
-        public var failure: PipelineError?
-    }
-
-    /// A moment that ``Recorder/mark(_:)`` marked, or the beginning of an event, with the detector's name.
-    public struct Mark: Equatable, Sendable {
-        /// The name, as it was given.
-        public var name: String
-        /// Media time from the beginning of the file.
-        public var time: Duration
     }
 
     /// Counts of one stream. For video, `offered + repeated` equals `written` plus the total of
@@ -85,7 +56,7 @@ public struct RecorderReport: Sendable {
     }
 
     /// All files in the order in which they were begun, except files that a ring removed.
-    public var files: [File]
+    public var files: [RecordedFile]
     /// The counts of the streams: of the video, then of each audio track.
     public var tracks: [Track]
     /// The counts of the video stream; `nil` if video is not recorded.
@@ -130,11 +101,11 @@ public enum RecorderEvent: Sendable {
     /// A file was begun.
     case fileStarted(path: String, Reason)
     /// A file was finished. It is complete unless its `failure` is set.
-    case fileFinished(RecorderReport.File)
+    case fileFinished(RecordedFile)
     /// A ring removed its oldest file.
     case fileRemoved(path: String)
     /// A mark was placed in a file.
-    case marked(path: String, RecorderReport.Mark)
+    case marked(path: String, RecordedFile.Mark)
     /// ``Recorder/pause()`` was called.
     case paused
     /// ``Recorder/resume()`` was called.

@@ -351,7 +351,7 @@ extension FileWriter {
     ///
     /// - Throws: ``PipelineError``: the error that made it fail; that nothing was written for
     ///   ``WritingLimits/stallTimeout``, or that there is no file.
-    func files() async throws(PipelineError) -> [RecorderReport.File] {
+    func files() async throws(PipelineError) -> [RecordedFile] {
         let limit = limits.stallTimeout
         guard await untilDone(stallTimeout: limit) else {
             progress.update { $0.current }?.abandon()

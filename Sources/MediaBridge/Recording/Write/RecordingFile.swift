@@ -30,7 +30,7 @@ final class RecordingFile: Sendable {
     private let outgoing = Outgoing()
     /// Buffers that the muxer has passed to the file: one unit may take several writes. Thread: any.
     var writes: Int { outgoing.tally.value }
-    private let marks = Mutex<[RecorderReport.Mark]>([])
+    private let marks = Mutex<[RecordedFile.Mark]>([])
     /// Titles of the audio tracks of a movie: its muxer would write the last one as that of the file.
     private let titles = Mutex<[RecordedStream: String]>([:])
     /// The number of units in a file that failed; `nil` for any other.
@@ -252,8 +252,8 @@ final class RecordingFile: Sendable {
     /// Adds a mark, which becomes a chapter when the file is complete. Thread: any.
     ///
     /// - Parameter time: The time of the recorder.
-    func add(_ name: String, at time: MediaTime) -> RecorderReport.Mark {
-        let mark = RecorderReport.Mark(name: name, time: max(.zero, time - zero).duration)
+    func add(_ name: String, at time: MediaTime) -> RecordedFile.Mark {
+        let mark = RecordedFile.Mark(name: name, time: max(.zero, time - zero).duration)
         marks.withLock { $0.append(mark) }
         return mark
     }
@@ -402,8 +402,8 @@ final class RecordingFile: Sendable {
     var byteCount: Int { claim.byteCount }
 
     /// Returns what is written so far. Thread: any.
-    func report(_ failure: PipelineError?) -> RecorderReport.File {
-        RecorderReport.File(
+    func report(_ failure: PipelineError?) -> RecordedFile {
+        RecordedFile(
             path: path, frames: written(.video), began: Date(nanosecondsSince1970: began),
             duration: duration.duration, bytes: byteCount, marks: marks.withLock { $0 },
             failure: failure)

@@ -5,8 +5,8 @@ internal import Synchronization
 final class RecordingProgress: Sendable {
     struct State {
         /// In the order in which the files were begun.
-        var files: [RecorderReport.File] { numbered.map(\.file) }
-        private var numbered: [(index: Int, file: RecorderReport.File)] = []
+        var files: [RecordedFile] { numbered.map(\.file) }
+        private var numbered: [(index: Int, file: RecordedFile)] = []
         var current: RecordingFile?
         /// The files that are not complete: the current one, and those before it that are being completed.
         var unfinished: [RecordingFile] = []
@@ -42,7 +42,7 @@ final class RecordingProgress: Sendable {
         /// Number of units passed to a muxer, for watching the progress.
         var moved = 0
 
-        mutating func add(_ file: RecorderReport.File, at index: Int) {
+        mutating func add(_ file: RecordedFile, at index: Int) {
             numbered.append((index, file))
             numbered.sort { $0.index < $1.index }
         }

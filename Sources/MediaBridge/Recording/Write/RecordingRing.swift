@@ -57,7 +57,7 @@ final class RecordingRing: Sendable {
     func disown(_ path: String) { state.withLock { _ = $0.own?.remove(path) } }
 
     /// Adds a complete file.
-    func add(_ file: RecorderReport.File, at index: Int) {
+    func add(_ file: RecordedFile, at index: Int) {
         state.withLock { state in
             // A file may be complete before the one that began earlier.
             let place = state.files.lastIndex { ($0.index ?? -1) < index }.map { $0 + 1 } ?? 0

@@ -45,7 +45,7 @@ import Testing
         _ film: String, to path: String, _ detectors: [StreamDetector], before: Double,
         after: Double,
         _ change: (inout BridgePlan) -> Void = { _ in }
-    ) async throws -> (report: BridgeReport, files: [RecorderReport.File]) {
+    ) async throws -> (report: BridgeReport, files: [RecordedFile]) {
         var plan = BridgePlan(
             capture: "filesrc location=\(film) ! matroskademux ! h264parse")
         plan.detectors = detectors
@@ -67,7 +67,7 @@ import Testing
 
     /// Expects that each file has the film's packets of these pictures.
     private func expect(
-        _ files: [RecorderReport.File], have pictures: [Range<Int>], of film: String
+        _ files: [RecordedFile], have pictures: [Range<Int>], of film: String
     ) async throws {
         let packets = try await MediaProbe.packets(of: film)
         try #require(files.count == pictures.count)

@@ -144,7 +144,7 @@ import Testing
             _ = try await record(path, marks: [:])
             let before = try Data(contentsOf: URL(filePath: path))
             let frames = try await MediaProbe.videoTimes(of: path)
-            let mark = RecorderReport.Mark(name: "goal", time: .seconds(1))
+            let mark = RecordedFile.Mark(name: "goal", time: .seconds(1))
             try MatroskaChapters.add([mark], to: path)
             let after = try Data(contentsOf: URL(filePath: path))
             let added = after[before.count...]

@@ -13,7 +13,7 @@ import Testing
         _ directory: TemporaryDirectory, _ video: VideoCodec, _ audio: AudioCodec,
         rate: String = "30000/1001", samples: String = "S24LE", pictures: String = "I420",
         ending: String = "mov", isFragmented: Bool = false
-    ) async throws -> RecorderReport.File {
+    ) async throws -> RecordedFile {
         var configuration = Recorder.Configuration()
         configuration.video = VideoEncoding(video)
         configuration.audio = AudioEncoding(audio)

@@ -31,7 +31,7 @@ import Testing
                 try await Self.begin(recorder, pictures: count)
                 recorders.append(recorder)
             }
-            var files: [RecorderReport.File] = []
+            var files: [RecordedFile] = []
             for recorder in recorders { files += try await recorder.stop().files }
             #expect(
                 files.map(\.path)
