@@ -170,9 +170,9 @@ extension Progress {
 
     /// Returns the write rate of each recording, and the space that is left for it.
     private static func disk(_ recorders: [Recorder]) -> String {
-        recorders.map(\.progress).map { progress in
-            "  \(Text.bytes(Int(progress.bytesPerSecond)))/s"
-                + (progress.freeBytes.map { "  \(Text.bytes($0)) free" } ?? "")
+        recorders.map { recorder in
+            "  \(Text.bytes(Int(recorder.bytesPerSecond)))/s"
+                + (recorder.freeBytes.map { "  \(Text.bytes($0)) free" } ?? "")
         }.joined()
     }
 

@@ -6,7 +6,7 @@ extension Recorder {
     ///
     /// The file contains what the encoders had delivered by the time of the call. It begins with a
     /// key frame, so it may be longer than requested. It is shorter if less was kept, or if the
-    /// memory was full (``RecorderReport/replay`` reports how much is kept). Times of a pause are
+    /// memory was full (``RecorderReport/replayDuration`` reports how much is kept). Times of a pause are
     /// not in it. A change of the pictures' size or format within it begins another file, with a
     /// number in its name.
     ///

@@ -10,25 +10,11 @@ extension Recorder {
         hub.onEvent(body)
     }
 
-    /// The current progress of a recording.
-    public struct Progress: Sendable {
-        /// Bytes of all files.
-        public var bytes: Int
-        /// Media time of all files, without pauses.
-        public var duration: Duration
-        /// Bytes per second over the last two seconds.
-        public var bytesPerSecond: Double
-        /// Bytes free on the disk; `nil` if unknown.
-        public var freeBytes: Int?
-    }
+    /// The bytes that are written per second, over the last two seconds; ``report`` has their total. Thread: any.
+    public var bytesPerSecond: Double { watch.rate }
 
-    /// The current progress. Queries the disk. Thread: any but a streaming thread.
-    public var progress: Progress {
-        let report = self.report
-        return Progress(
-            bytes: report.bytes, duration: report.duration, bytesPerSecond: watch.rate,
-            freeBytes: DiskSpace.free(in: writer.names.directory))
-    }
+    /// Bytes free on the disk; `nil` if unknown. Queries the disk. Thread: any but a streaming thread.
+    public var freeBytes: Int? { DiskSpace.free(in: writer.names.directory) }
 
     /// The counts so far; final after ``stop()``. Thread: any.
     public var report: RecorderReport {
@@ -43,7 +29,7 @@ extension Recorder {
             duration: files.map(\.duration).reduce(state.removedDuration, +),
             bytes: files.map(\.bytes).reduce(state.removedBytes, +),
             removedFiles: state.removedFiles, missingLogLines: state.missingLines,
-            replay: state.replay,
+            replayDuration: state.replay?.duration, replayBytes: state.replay?.bytes ?? 0,
             ended: isOver ? state.ended : nil, failure: state.failure)
     }
 

@@ -138,7 +138,7 @@ public final class RecorderControl: Sendable {
         let dropped: Int
 
         init(_ recorder: Recorder) {
-            let (report, progress) = (recorder.report, recorder.progress)
+            let report = recorder.report
             let track = report.tracks.first
             state =
                 switch recorder.phase.withLock({ $0 }) {
@@ -148,10 +148,10 @@ public final class RecorderControl: Sendable {
                 case .stopping: "ended"
                 }
             file = recorder.progressState.update { $0.current?.path }
-            seconds = MediaTime(progress.duration).seconds.inThousandths
-            bytes = progress.bytes
-            bytesPerSecond = Int(progress.bytesPerSecond)
-            freeBytes = progress.freeBytes
+            seconds = MediaTime(report.duration).seconds.inThousandths
+            bytes = report.bytes
+            bytesPerSecond = Int(recorder.bytesPerSecond)
+            freeBytes = recorder.freeBytes
             frames = track?.written ?? 0
             dropped = track?.losses.total ?? 0
         }

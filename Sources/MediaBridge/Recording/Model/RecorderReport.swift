@@ -47,14 +47,6 @@ public struct RecorderReport: Sendable {
         public var corrections: AudioCorrectionCounts?
     }
 
-    /// What a recorder keeps in memory for ``Recorder/saveReplay(_:last:)``.
-    public struct Replay: Sendable {
-        /// Media time from the first unit to the end of the last.
-        public var duration: Duration
-        /// The memory that the units occupy, in bytes.
-        public var bytes: Int
-    }
-
     /// All files in the order in which they were begun, except files that a ring removed.
     public var files: [RecordedFile]
     /// The counts of the streams: of the video, then of each audio track.
@@ -71,8 +63,11 @@ public struct RecorderReport: Sendable {
     public var removedFiles: Int
     /// Number of lines that could not be written to ``Recorder/Configuration/frameLog``.
     public var missingLogLines: Int
-    /// What is kept for replays; `nil` if nothing is, or nothing came yet.
-    public var replay: Replay?
+    /// Media time that is kept in memory for ``Recorder/saveReplay(_:last:)``, from the first unit to the end of
+    /// the last; `nil` if nothing is kept, or nothing came yet.
+    public var replayDuration: Duration?
+    /// The memory that the units for replays occupy, in bytes.
+    public var replayBytes: Int
     /// Why the recording ended; `nil` while it runs.
     public var ended: End?
     /// The first error.

@@ -147,7 +147,7 @@ final class RecordingCourse: @unchecked Sendable {
         _ = recent.keep(released)
         let (span, cost) = (recent.span, recent.cost)
         replay = recent
-        progress.update { $0.replay = RecorderReport.Replay(duration: span.duration, bytes: cost) }
+        progress.update { $0.replay = (duration: span.duration, bytes: cost) }
     }
 
     /// Returns the last units that are kept for replays.

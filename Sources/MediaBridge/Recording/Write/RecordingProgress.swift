@@ -37,7 +37,7 @@ final class RecordingProgress: Sendable {
         }
 
         /// What is kept for replays; `nil` if nothing is.
-        var replay: RecorderReport.Replay?
+        var replay: (duration: Duration, bytes: Int)?
 
         /// Number of units passed to a muxer, for watching the progress.
         var moved = 0

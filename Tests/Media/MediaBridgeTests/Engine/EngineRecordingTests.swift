@@ -59,12 +59,11 @@ import Testing
             try await engine.addRecorder(recorder)
             try recorder.start()
             await screen.wait {
-                let (report, progress) = (recorder.report, recorder.progress)
+                let report = recorder.report
                 return report.video?.written ?? 0 >= 10 && report.audio?.written ?? 0 >= 10
-                    && progress.bytes > 0 && progress.duration > .zero
+                    && report.bytes > 0 && report.duration > .zero
             }
-            let progress = recorder.progress
-            #expect((progress.freeBytes ?? 0) > 0)
+            #expect((recorder.freeBytes ?? 0) > 0)
             let report = try await recorder.stop()
             expectBalanced(report)
             try await engine.removeRecorder(recorder)

@@ -33,6 +33,6 @@ extension Recorder {
 
     /// Suspends until the recorder keeps this many seconds for replays.
     func wait(forReplay seconds: Double) async {
-        await wait { MediaTime($0.report.replay?.duration ?? .zero).seconds >= seconds }
+        await wait { MediaTime($0.report.replayDuration ?? .zero).seconds >= seconds }
     }
 }
