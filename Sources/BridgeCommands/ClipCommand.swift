@@ -128,23 +128,23 @@ struct ClipCommand: AsyncParsableCommand {
         func offset(_ time: Date) -> Duration {
             .seconds(max(0, time.timeIntervalSince(file.began)))
         }
+        let width = width ?? 480
         let made = try await file.animation(
-            into: output, from: offset(begin), to: end.map(offset), width: width ?? 480,
+            into: output, from: offset(begin), to: end.map(offset), width: width,
             framesPerSecond: fps ?? 12.5, whenExists: overwrite ? .overwrite : .fail)
-        let seconds = MediaTime(made.duration).seconds
+        let (size, seconds) = (file.pictureSize(width: width), MediaTime(made.duration).seconds)
         switch report {
         case .none: break
         case .text:
-            let size = "\(made.size.width)x\(made.size.height)"
+            let text = "\(output): \(size.width)x\(size.height), \(made.frames) pictures, "
             Terminal.write(
-                "\(output): \(size), \(made.pictures) pictures, \(Text.decimal(seconds, 2)) s, "
-                    .printable + "\(Text.bytes(made.bytes))\n")
+                text.printable + "\(Text.decimal(seconds, 2)) s, \(Text.bytes(made.bytes))\n")
         case .json:
             print(
                 try JSONLine.text(
                     of: AnimationJSON(
-                        path: output, width: made.size.width, height: made.size.height,
-                        pictures: made.pictures, seconds: seconds.inThousandths, bytes: made.bytes))
+                        path: output, width: size.width, height: size.height,
+                        pictures: made.frames, seconds: seconds.inThousandths, bytes: made.bytes))
             )
         }
     }

@@ -2,18 +2,6 @@ internal import FoundationEssentials
 internal import MediaBasics
 
 extension Recordings.File {
-    /// An animated picture that was made of a recording.
-    public struct Animation: Sendable {
-        /// Width and height in pixels.
-        public var size: VideoSize
-        /// The number of pictures in it.
-        public var pictures: Int
-        /// How long all of them are shown.
-        public var duration: Duration
-        /// The size of the file in bytes.
-        public var bytes: Int
-    }
-
     /// Makes an animated GIF or WebP picture, which pages and issues show, of a part of the recording.
     ///
     /// A GIF has 256 colours, and is several times as large. The picture repeats without end.
@@ -25,12 +13,14 @@ extension Recordings.File {
     ///   - width: The greatest width in pixels, from 16 to 1920; smaller pictures are not enlarged. Default 480.
     ///   - framesPerSecond: From 1 to 50. Default 12.5.
     ///   - whenExists: What to do if there is a file at `path`.
+    /// - Returns: The file. Its pictures are shown for its duration in total, and its first one was captured when it
+    ///   began.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/badValue`` for another ending, for more than 100 million
     ///   pixels, and for numbers out of range; ``PipelineError/Code/noFrames`` if there is no picture in that time.
     public func animation(
         into path: String, from begin: Duration = .zero, to end: Duration? = nil, width: Int = 480,
         framesPerSecond: Double = 12.5, whenExists: WhenExists = .fail
-    ) async throws -> Animation {
+    ) async throws -> RecordedFile {
         guard let format = AnimatedFormat(path: path) else {
             throw PipelineError(
                 .badValue, message: "not the name of an animated picture: \(path)",
@@ -77,9 +67,10 @@ extension Recordings.File {
             }
         }
         try draft?.publish()
-        return Animation(
-            size: size, pictures: pictures.count, duration: .nanoseconds(step * Int64(count)),
-            bytes: bytes.count)
+        return RecordedFile(
+            path: path, frames: pictures.count, began: Date(nanosecondsSince1970: date + from),
+            duration: .nanoseconds(step * Int64(count)), bytes: bytes.count, marks: [],
+            failure: nil)
     }
 }
 

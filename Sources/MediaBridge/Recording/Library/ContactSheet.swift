@@ -52,8 +52,9 @@ extension Recordings.File {
         streams.firstIndex { $0.kind == "video" }.map { (pads[$0].name, streams[$0]) }
     }
 
-    /// Returns the size of pictures that are at most so wide.
-    func pictureSize(width: Int) -> VideoSize {
+    /// Returns the size of pictures that are at most so wide, as those of
+    /// ``animation(into:from:to:width:framesPerSecond:whenExists:)``.
+    package func pictureSize(width: Int) -> VideoSize {
         let own = video?.stream.size
         return cell(of: own, width: min(width, own?.width ?? width))
     }

@@ -29,8 +29,9 @@ import Testing
             let path = directory.file("cut.gif")
             let made = try await film.animation(
                 into: path, from: .seconds(1), to: .seconds(3), width: 160)
-            #expect(made.size == VideoSize(width: 160, height: 120) && made.pictures == 25)
-            #expect(made.duration == .seconds(2))
+            #expect(made.path == path && made.frames == 25 && made.duration == .seconds(2))
+            #expect(film.pictureSize(width: 160) == VideoSize(width: 160, height: 120))
+            #expect(abs(made.began.timeIntervalSince(film.began) - 1) < 0.001)
             let probe = try await MediaProbe(of: path)
             #expect(probe.video?.codec == "gif" && probe.video?.frames == 25)
             #expect(probe.video?.width == 160 && probe.video?.height == 120)
@@ -81,7 +82,7 @@ import Testing
                 (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
             }
             #expect(bytes.starts(with: Array("RIFF".utf8)) && number(4, 4) == bytes.count - 8)
-            #expect(made.bytes == bytes.count && made.pictures == 20)
+            #expect(made.bytes == bytes.count && made.frames == 20)
             var (place, durations, units) = (12, [Int](), [[UInt8]]())
             while place < bytes.count {
                 let (name, size) = (
