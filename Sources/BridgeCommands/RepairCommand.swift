@@ -46,7 +46,7 @@ struct RepairCommand: AsyncParsableCommand {
             for part in result.damage {
                 Terminal.write("damage, whose frames may be lost: \(part)\n".printable)
             }
-            Terminal.write("\(result.output): \(Text.bytes(result.bytes)), complete\n".printable)
+            Terminal.write("\(result.file.path): \(Text.bytes(result.bytes)), complete\n".printable)
         case .json: print(try JSONLine.text(of: JSON(result)))
         }
     }
@@ -68,8 +68,8 @@ struct RepairCommand: AsyncParsableCommand {
         let damage: [String]?
 
         init(_ report: Recordings.Repair) {
-            container = report.container.rawValue
-            (input, output, bytes) = (report.input, report.output, report.bytes)
+            container = report.file.container.rawValue
+            (input, output, bytes) = (report.input, report.file.path, report.bytes)
             seconds = report.seconds.inThousandths
             damage = report.damage.isEmpty ? nil : report.damage
             tracks = report.tracks.map {

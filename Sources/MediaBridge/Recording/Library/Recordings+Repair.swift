@@ -2,31 +2,24 @@ internal import Glibc
 internal import MediaBasics
 
 extension Recordings {
-    /// The contents of the repaired recording.
+    /// The result of a repair.
     public struct Repair: Sendable {
-        /// One stream of the recording.
-        public struct Track: Sendable {
-            /// The GStreamer media type, for example `video/x-h264`.
-            public var mediaType: String
-            /// Number of encoded frames: pictures, or blocks of audio.
-            public var frames: Int
-            /// Time from the first unit to the last, in seconds.
-            public var seconds: Double
-        }
-        /// The container, which a repair does not change.
-        public var container: RecordingContainer
-        /// The file that was repaired.
+        /// The path of the recording that was repaired.
         public var input: String
-        /// The file that was written; the same as `input` if no other was requested.
-        public var output: String
-        /// All streams of the recording.
-        public var tracks: [Track]
-        /// Time from the first unit of all streams to the last, in seconds.
-        public var seconds: Double
+        /// The new file, read back. Its path is ``input`` if no other was requested.
+        public var file: File
+        /// Numbers of encoded frames, pictures or blocks of audio, in the order of the file's streams.
+        public var frames: [Int]
         /// Size of the new file in bytes.
         public var bytes: Int
         /// Descriptions of the recording's damaged parts, which the new file may lack.
         public var damage: [String]
+
+        /// All tracks of the new file, those without frames included: their media types, their numbers of encoded
+        /// frames, and the times from their first units to their last ones, in seconds.
+        package let tracks: [(mediaType: String, frames: Int, seconds: Double)]
+        /// Time from the first unit of all tracks to the last, in seconds.
+        package let seconds: Double
     }
 
     /// Repairs a recording whose process was killed: restores its duration and index, and keeps every
@@ -34,7 +27,7 @@ extension Recordings {
     ///
     /// ```swift
     /// let repair = try await Recordings.repair("killed.mkv")
-    /// print(repair.seconds, repair.tracks)
+    /// print(repair.file.duration, repair.frames)
     /// ```
     ///
     /// The streams are read, written by the same container's muxer into a new file in the same
@@ -111,18 +104,35 @@ struct RecordingRepair: Sendable {
                 draft.claim.location, RecordedContainer(container: container))
         } catch { throw draft.claim.named(error) }
         try RecordedTracks.compare(before, after, container)
+        let file = try await contents(of: draft.claim, at: target)
         guard !Task.isCancelled else {
             throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
         }
         try draft.publish()
         return Recordings.Repair(
-            container: container, input: path, output: target,
+            input: path, file: file,
+            frames: file.pads.map { pad in
+                after.first { $0.pad == pad.name }?.times.count ?? 0
+            }, bytes: FileSize.of(target) ?? 0, damage: damage,
             tracks: after.map { stream in
-                Recordings.Repair.Track(
+                (
                     mediaType: stream.mediaType, frames: stream.times.count,
-                    seconds: RecordedTracks.seconds(of: [stream]))
-            }, seconds: RecordedTracks.seconds(of: after), bytes: FileSize.of(target) ?? 0,
-            damage: damage)
+                    seconds: RecordedTracks.seconds(of: [stream])
+                )
+            }, seconds: RecordedTracks.seconds(of: after))
+    }
+
+    /// Reads the headers of the new file before it has its name.
+    private func contents(
+        of draft: ClaimedFile, at target: String
+    ) async throws(PipelineError) -> Recordings.File {
+        do throws(PipelineError) {
+            var file = try await Recordings.File(draft.location)
+            file.path = target
+            // A draft is locked like a file that is being recorded.
+            file.state = file.recorded.state
+            return file
+        } catch { throw draft.named(error) }
     }
 
     private func scan(

@@ -267,9 +267,7 @@ extension Recordings.File {
         date = recorded.created ?? (FileSize.lastChange(of: path) ?? 0) - seconds
         began = Date(nanosecondsSince1970: date)
         duration = .nanoseconds(seconds)
-        state =
-            ClaimedFile.isLocked(path)
-            ? .recording : recorded.isFinished.map { $0 ? .finished : .interrupted } ?? .unknown
+        state = ClaimedFile.isLocked(path) ? .recording : recorded.state
         streams = found.map { Stream($0) }
         pads = zip(found, starts).map { ($0.pad, $0.mediaType, $1 ?? start) }
         (self.path, self.container, self.recorded, self.start) = (path, container, recorded, start)
@@ -278,6 +276,13 @@ extension Recordings.File {
     /// How far ``began`` may be off, in nanoseconds: for what the container does not store, and for the
     /// end of the sound, which is not that of the pictures.
     var tolerance: Int64 { container.structure == .matroska ? 100_000_000 : 1_100_000_000 }
+}
+
+extension RecordedContainer {
+    /// The state of a file that nothing writes.
+    var state: Recordings.File.State {
+        isFinished.map { $0 ? .finished : .interrupted } ?? .unknown
+    }
 }
 
 extension Recordings.File.Stream {

@@ -202,8 +202,10 @@ import Testing
             let listed = try await Recordings.file(at: path)
             #expect(listed.state == .interrupted && listed.streams.count == 2)
             let report = try await Recordings.repair(path)
-            #expect(report.tracks.map(\.frames) == movie.samples)
+            #expect(report.frames == movie.samples)
             let repaired = try await Recordings.file(at: path)
+            #expect(report.file.path == path && report.file.state == .finished)
+            #expect(report.file.duration == repaired.duration)
             #expect(abs((repaired.duration - listed.duration) / .milliseconds(1)) < 100)
         }
     }
@@ -234,8 +236,7 @@ import Testing
                 let left = "seed \(seed), state \(number): \(state.count) of \(after.count) bytes"
                 #expect(try await Self.packets(of: killed) == packets, "\(left)")
                 let report = try await Recordings.repair(killed)
-                #expect(
-                    report.tracks.reduce(0) { $0 + $1.frames } == packets.count, "\(left)")
+                #expect(report.frames.reduce(0, +) == packets.count, "\(left)")
                 #expect(try Self.boxes(of: killed).filter { $0 == "moov" }.count == 1, "\(left)")
             }
         }
