@@ -163,11 +163,13 @@ extension BridgePlan {
     ) throws(PipelineError) -> [BridgeRecording] {
         try recordings.map { recording throws(PipelineError) in
             let name = recording.name
+            let hasRing = recording.configuration.segments?.keep != nil
             let part = try BridgeRecording(recording, streams: names, detectors: detectors)
             part.recorder.onEvent { [run] event in
                 switch event {
                 case .failed(let error): run.outputEnded(name, error)
-                case .diskNearlyFull(let free): run.outputEnded(name, .nearlyFull(free))
+                case .diskNearlyFull(let free):
+                    run.outputEnded(name, .nearlyFull(free, hasRing: hasRing))
                 default: break
                 }
             }

@@ -129,20 +129,28 @@ public enum RecorderEvent: Sendable {
 
 extension PipelineError {
     /// The error of a recording that was ended because the disk is nearly full.
-    static func nearlyFull(_ free: Int) -> PipelineError {
+    ///
+    /// - Parameters:
+    ///   - free: The free bytes.
+    ///   - hasRing: Whether the recording is a ring, which has removed its older files already.
+    static func nearlyFull(_ free: Int, hasRing: Bool) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
-            message: "the disk is nearly full (\(free) bytes left): the recording was ended",
-            advice: "free some space, or record with a ring of segments")
+            message:
+                "the disk is nearly full (\(Text.bytes(free)) left): the recording was ended",
+            advice: hasRing
+                ? "free some space: the ring has removed its older files, so the disk is filled by "
+                    + "others, or by files that a NAME.keep protects"
+                : "free some space, or record with a ring of segments (--keep)")
     }
 
     /// The error of a recording that did not begin because the disk is too full.
     static func tooFull(_ free: Int, _ path: String) -> PipelineError {
         PipelineError(
             .noSpaceLeft,
-            message: "the disk of \"\(path)\" is too full to start (\(free) bytes left): "
+            message: "the disk of \"\(path)\" is too full to start (\(Text.bytes(free)) left): "
                 + "nothing was recorded",
-            advice: "free some space, or lower the reserve")
+            advice: "free some space, or lower --reserve or Configuration.reserve")
     }
 
     /// The error of a file that cannot be written on.

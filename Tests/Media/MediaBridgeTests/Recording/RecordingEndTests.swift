@@ -142,6 +142,7 @@ import Testing
             }
             #expect(report.failure?.code == .noSpaceLeft && report.files.isEmpty)
             #expect(report.failure?.message.contains("nothing was recorded") == true)
+            #expect(report.failure?.message.contains("B left)") == true)
             #expect(report.video?.offered == report.video?.dropped.total)
             #expect(directory.contents.isEmpty)
         }

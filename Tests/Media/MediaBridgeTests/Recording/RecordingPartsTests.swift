@@ -169,6 +169,13 @@ import Testing
         #expect(many.path(at: 123_456) == "film.part-123456.mp4")
     }
 
+    @Test(arguments: [false, true])
+    func fullDiskAdvisesARingOnlyWithoutOne(hasRing: Bool) {
+        let error = PipelineError.nearlyFull(4_000_000, hasRing: hasRing)
+        #expect(error.message.contains("(4.0 MB left)"))
+        #expect(error.advice?.contains("record with a ring") == !hasRing)
+    }
+
     @Test func capturesAreAlignedOnTheirClock() {
         let timeline = RecordingTimeline(leader: .video, wallClock: WallClock())
         func live(_ origin: Double) -> LiveTiming {
