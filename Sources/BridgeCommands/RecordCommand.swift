@@ -333,7 +333,8 @@ struct RecordCommand: AsyncParsableCommand {
         if let encoder { configuration.video?.encoder = encoder.choice }
         configuration.video?.quality = quality?.value
         configuration.segments = segments.segments
-        if isDated || utc { configuration.dates = utc ? .utc : .local }
+        configuration.isDated = isDated
+        configuration.isUTC = utc
         if isToStandardOutput {
             configuration.container = container == .ts ? .ts : .mkv
         }

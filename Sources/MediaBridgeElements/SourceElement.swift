@@ -7,7 +7,7 @@ internal import MediaFrames
 /// A source: gives the frames that the program's class delivers to its consumer.
 ///
 /// A class that paces its frames itself is a live source: its frames are due when they arrive, by its own clock. One
-/// that leaves the pacing to the engine is not live, and waits until the pipeline takes its frames.
+/// whose frames the engine paces is not live, and waits until the pipeline takes its frames.
 final class SourceElement: EndpointElement {
     private let frames = SourceQueue()
     private var isLive = false
@@ -75,15 +75,15 @@ final class SourceElement: EndpointElement {
 
     required init(_ elementClass: ElementClass, _ element: UnsafeMutableRawPointer) {
         super.init(elementClass, element)
-        let pacing: MediaPacing
+        let needsPacing: Bool
         if let video = object as? any VideoSource {
-            (pacing, timeBase) = (video.pacing(), video.timeBase())
+            (needsPacing, timeBase) = (video.needsPacing(), video.timeBase())
         } else if let audio = object as? any AudioSource {
-            (pacing, timeBase) = (audio.pacing(), audio.timeBase())
+            (needsPacing, timeBase) = (audio.needsPacing(), audio.timeBase())
         } else {
-            pacing = .source
+            needsPacing = false
         }
-        isLive = pacing == .source
+        isLive = !needsPacing
         let base = element.assumingMemoryBound(to: GstBaseSrc.self)
         gst_base_src_set_format(base, GST_FORMAT_TIME)
         gst_base_src_set_live(base, isLive ? 1 : 0)
@@ -164,7 +164,7 @@ final class SourceElement: EndpointElement {
         let stamp = SourceClock.Stamp(time: frame.time, liveTiming: frame.liveTiming)
         guard
             case .due(var due, _, _) = timing.judge(
-                stamp, isLive ? .source : .engine, timeBase, at: moment)
+                stamp, !isLive, timeBase, at: moment)
         else {
             reportDrops(1)
             return nil

@@ -51,7 +51,7 @@ package struct ChannelRequest: Equatable, Sendable {
 }
 
 /// Why a channel asks for a token.
-public enum TokenReason: Sendable {
+package enum TokenReason: Sendable {
     /// The connection was interrupted and is being restored.
     case reconnecting
     /// The token expires soon.

@@ -294,14 +294,14 @@ final class RemoteSession: ChannelReceiver {
     let user: UserID
     private let side: RemoteParticipants
     private let events: EventHub<EngineEvent>
-    private let renewToken: (@Sendable (TokenReason) async throws -> String?)?
+    private let renewToken: MediaEngine.TokenRenewal?
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
     private let isReported = Atomic<Bool>(false)
 
     init(
         _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub<EngineEvent>,
-        renewingToken renewToken: (@Sendable (TokenReason) async throws -> String?)?,
+        renewingToken renewToken: MediaEngine.TokenRenewal?,
         onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
     ) {
         channel = request.channel
@@ -348,7 +348,7 @@ final class RemoteSession: ChannelReceiver {
     func token(for reason: TokenReason) async throws(EngineError) -> String? {
         guard let renewToken else { return nil }
         do {
-            return try await renewToken(reason)
+            return try await renewToken()
         } catch {
             throw error as? EngineError
                 ?? EngineError(

@@ -47,7 +47,7 @@ extension MediaEngine {
     }
 
     /// Returns a token that is valid now; `nil` to reuse the previous one.
-    public typealias TokenRenewal = @Sendable (TokenReason) async throws -> String?
+    public typealias TokenRenewal = @Sendable () async throws -> String?
 
     /// Called inside both turnstiles.
     private func join(

@@ -144,7 +144,7 @@ extension VideoMedia: HostedSource {
         traits.bufferType = source.bufferType()
         traits.captureType = source.captureType()
         traits.contentHint = source.contentHint()
-        traits.pacing = source.pacing()
+        traits.needsPacing = source.needsPacing()
         traits.timeBase = source.timeBase()
         return traits
     }
@@ -163,7 +163,7 @@ extension AudioMedia: HostedSource {
 
     static func query(_ source: any AudioSource) -> SourceTraits {
         var traits = SourceTraits()
-        traits.pacing = source.pacing()
+        traits.needsPacing = source.needsPacing()
         traits.timeBase = source.timeBase()
         return traits
     }

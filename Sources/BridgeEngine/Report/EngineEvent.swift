@@ -39,9 +39,9 @@ public enum EngineEvent: Sendable {
     /// produce a key frame. The engine also asks a source for it
     /// (``VideoSource/requestKeyFrame()``).
     case keyFrameNeeded(TrackID)
-    /// Samples of the local audio were missing or came twice. Posted at most once per second; the
-    /// statistics count all.
-    case audioCorrected(AudioCorrection)
+    /// Samples of the local audio were missing or came twice; the corrections so far. Posted at most once per
+    /// second.
+    case audioCorrected(AudioCorrectionCounts)
     /// A processor of a local track threw or is too slow. A video processor is skipped if that happens
     /// repeatedly. Audio processors are at ``ProcessingPoint/capture``.
     case processorFailed(MediaTrackID, ProcessingPoint, EngineError)

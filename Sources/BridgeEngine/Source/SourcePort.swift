@@ -189,7 +189,7 @@ struct SourceTraits: Sendable {
     var bufferType = VideoBufferType.pixelBuffer
     var captureType = VideoCaptureType.unknown
     var contentHint = VideoContentHint.unspecified
-    var pacing = MediaPacing.source
+    var needsPacing = false
     var timeBase: MediaTimeBase?
 }
 

@@ -115,7 +115,7 @@ extension AudioTrack: SourceReceiver {
                 return (state.continuity.feed(frame), state.isFirst)
             }
             guard let (result, isFirst) = fed else { return .dropped(.notStarted) }
-            if let correction = result.correction { notify(correction) }
+            if result.correction != nil { postCorrections() }
             for frame in result.frames { deliver(frame) }
             if isFirst { events.post(.firstLocalAudio(frame.format)) }
             // No frames are left if all samples were delivered before.
@@ -132,14 +132,14 @@ extension AudioTrack: SourceReceiver {
     }
 
     /// Posts at most one event per second; the statistics count all corrections.
-    private func notify(_ correction: AudioCorrection) {
+    private func postCorrections() {
         let now = clock.clockTime()
-        let isDue = state.withLock { state in
-            if let last = state.lastEvent, now - last < MediaTime(seconds: 1) { return false }
+        let counts = state.withLock { state -> AudioCorrectionCounts? in
+            if let last = state.lastEvent, now - last < MediaTime(seconds: 1) { return nil }
             state.lastEvent = now
-            return true
+            return state.continuity.counts
         }
-        if isDue { events.post(.audioCorrected(correction)) }
+        if let counts { events.post(.audioCorrected(counts)) }
     }
 }
 

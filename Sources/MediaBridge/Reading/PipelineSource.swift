@@ -80,9 +80,9 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
 
     // MARK: For an engine's control thread
 
-    /// Returns ``MediaPacing/engine``: a capture that is not live delivers as fast as it can be
+    /// Returns true: a capture that is not live delivers as fast as it can be
     /// read, and the engine holds its frames until they are due.
-    public final func pacing() -> MediaPacing { .engine }
+    public final func needsPacing() -> Bool { true }
 
     /// Returns the time base of the whole capture.
     public final func timeBase() -> MediaTimeBase? { runs.capture.timeBase }

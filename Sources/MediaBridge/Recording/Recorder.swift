@@ -64,8 +64,9 @@ public final class Recorder: Sendable {
     public convenience init(
         _ path: String, configuration: Configuration = Configuration()
     ) throws(PipelineError) {
-        let wallClock = WallClock(zone: configuration.dates.zone)
-        try self.init(path, configuration: configuration, clock: .system, wallClock: wallClock)
+        try self.init(
+            path, configuration: configuration, clock: .system,
+            wallClock: configuration.wallClock)
     }
 
     /// - Parameter clock: Measures how long streams wait for each other, and how long nothing is
@@ -112,7 +113,7 @@ public final class Recorder: Sendable {
         }
         let names = RecordingNames(
             path, isNumbered: configuration.segments != nil,
-            dates: configuration.dates == .off ? nil : wallClock)
+            dates: configuration.isDated ? wallClock : nil)
         try names.check(length: configuration.segments?.length, at: wallClock.now())
         try Self.check(names, configuration)
         for (stream, recipe) in recipes { try recipe.load(stream) }
@@ -529,8 +530,20 @@ extension Recorder {
         /// What happens if a file with the recording's name exists. Default `fail`. Segments and later files have
         /// numbered names. The numbers continue after those of existing files, so these names never collide.
         public var whenExists = WhenExists.fail
-        /// How conversions such as `%Y` and `%H` in the path are replaced. Default `off`.
-        public var dates = RecordingDates.off
+        /// Whether conversions such as `%Y` and `%H` in the path are replaced by the time when a file's first
+        /// picture was captured. Default false: the path is literal.
+        ///
+        /// `cam-%Y%m%d/%H%M%S.mkv` becomes `cam-20260131/142536.mkv`. Missing directories are created. If there
+        /// is a file of this name already, because the clock was set back or summer time ended, a number is
+        /// added; no file is overwritten.
+        ///
+        /// Conversions are those of `strftime`: Y y G m V d j u H M S f (microseconds) s z, and `%%`. A path
+        /// without a percent sign is literal in any case.
+        public var isDated = false
+        /// Whether dates, and the times at which ``RecordingSegments/isAligned`` files end, are those of
+        /// Coordinated Universal Time. Default false: of the system's time zone.
+        public var isUTC = false
+        var wallClock: WallClock { WallClock(zone: isUTC ? "UTC" : nil) }
         /// A file to which a line of JSON is appended for each encoded frame that is passed to the
         /// muxer; `nil`, the default: none. The keys of a line:
         ///

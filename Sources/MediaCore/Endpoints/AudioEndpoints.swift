@@ -6,7 +6,7 @@
 /// /// Delivers two seconds of silence, in blocks of ten milliseconds.
 /// final class Silence: AudioSource {
 ///     var consumer: (any AudioFrameConsumer)?
-///     func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+///     func needsPacing() -> Bool { true }  // the engine waits for each timestamp
 ///     func shouldStart() throws {
 ///         let format = AudioFormat(.s16le, sampleRate: 48_000, channels: 1)
 ///         let silence = try AudioFrame(silence: format, sampleCount: 480, runningTime: .zero)
@@ -24,7 +24,7 @@
 /// try await engine.setAudioSource(Silence())
 /// ```
 ///
-/// The order of calls is query (``pacing()``, ``timeBase()``), initialise, start, stop, dispose.
+/// The order of calls is query (``needsPacing()``, ``timeBase()``), initialise, start, stop, dispose.
 /// Start and stop may repeat, and so may initialise and dispose. All calls come from one caller,
 /// never overlap and are never made on the main thread, so a conforming class need not be Sendable.
 ///
@@ -34,9 +34,10 @@ public protocol AudioSource: MediaEndpoint {
     /// `nil` after ``MediaEndpoint/shouldDispose()``.
     var consumer: (any AudioFrameConsumer)? { get set }
 
-    /// Returns whether the source or the engine paces the frames. Called once. Default
-    /// ``MediaPacing/source``.
-    func pacing() -> MediaPacing
+    /// Returns whether the engine holds each frame without ``LiveTiming`` until it is due, because the source
+    /// delivers as fast as its consumer allows, as a file does. Called once. Default false: the source
+    /// delivers frames as they occur, as a camera does.
+    func needsPacing() -> Bool
 
     /// Returns the time base that this audio shares with a video source. Called once. Default
     /// `nil`: none.
@@ -44,7 +45,7 @@ public protocol AudioSource: MediaEndpoint {
 }
 
 extension AudioSource {
-    public func pacing() -> MediaPacing { .source }
+    public func needsPacing() -> Bool { false }
     public func timeBase() -> MediaTimeBase? { nil }
 }
 

@@ -41,17 +41,6 @@ package protocol QueueingSink: AnyObject, Sendable {
     func queuesAtOnce(_ live: LiveTiming?) -> Bool
 }
 
-/// Whether the source or the engine ensures that frames are delivered at the right time.
-public enum MediaPacing: Sendable {
-    /// The source delivers frames as they occur, as a camera does.
-    case source
-    /// The source delivers as fast as its consumer allows, as a file does, and the engine holds
-    /// each frame without ``LiveTiming`` until it is due. A video source that makes its frames more
-    /// slowly than their timestamps say has each frame shown when it arrives, and the engine posts a
-    /// warning.
-    case engine
-}
-
 /// When a source that failed is started again.
 public struct RestartPolicy: Sendable {
     /// The delay before the first attempt; doubled after each failure. Default 0.5 s.

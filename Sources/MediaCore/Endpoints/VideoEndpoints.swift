@@ -7,7 +7,7 @@
 /// final class Darkness: VideoSource {
 ///     var consumer: (any VideoFrameConsumer)?
 ///     func bufferType() -> VideoBufferType { .pixelBuffer }
-///     func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+///     func needsPacing() -> Bool { true }  // the engine waits for each timestamp
 ///     func shouldStart() throws {
 ///         let picture = try PixelBuffer(.i420, size: VideoSize(width: 640, height: 360))
 ///         Thread.detachNewThread { [consumer] in
@@ -25,7 +25,7 @@
 /// ```
 ///
 /// The order of calls is query (``bufferType()``, ``captureType()``, ``contentHint()``,
-/// ``pacing()``), initialise, start, stop, dispose. Start and stop may repeat, and so may
+/// ``needsPacing()``), initialise, start, stop, dispose. Start and stop may repeat, and so may
 /// initialise and dispose. All calls come from one caller, never overlap and are never made on the
 /// main thread, so a conforming class need not be Sendable.
 ///
@@ -45,9 +45,13 @@ public protocol VideoSource: MediaEndpoint {
     /// ``VideoContentHint/unspecified``.
     func contentHint() -> VideoContentHint
 
-    /// Returns whether the source or the engine paces the frames. Called once. Default
-    /// ``MediaPacing/source``.
-    func pacing() -> MediaPacing
+    /// Returns whether the engine holds each frame without ``LiveTiming`` until it is due, because the source
+    /// delivers as fast as its consumer allows, as a file does. Called once. Default false: the source
+    /// delivers frames as they occur, as a camera does.
+    ///
+    /// A source that makes its frames more slowly than their timestamps say has each frame shown when it
+    /// arrives, and the engine posts a warning.
+    func needsPacing() -> Bool
 
     /// Returns the time base that this video shares with an audio source. Called once. Default
     /// `nil`: none.
@@ -70,7 +74,7 @@ public protocol VideoSource: MediaEndpoint {
 extension VideoSource {
     public func captureType() -> VideoCaptureType { .unknown }
     public func contentHint() -> VideoContentHint { .unspecified }
-    public func pacing() -> MediaPacing { .source }
+    public func needsPacing() -> Bool { false }
     public func timeBase() -> MediaTimeBase? { nil }
     public func requestKeyFrame() -> Bool { false }
     public func adapt(to limit: VideoLimit) -> VideoLimit { VideoLimit() }

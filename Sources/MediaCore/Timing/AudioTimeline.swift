@@ -18,7 +18,7 @@ package struct AudioTimeline: SourceTiming {
     package init(isOffline: Bool) { self.isOffline = isOffline }
 
     package mutating func judge(
-        _ stamp: SourceClock.Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        _ stamp: SourceClock.Stamp, _ needsPacing: Bool, _ base: MediaTimeBase?,
         at moment: SourceClock.Moment
     ) -> Verdict {
         let (next, now) = (moment.last, moment.now)
@@ -34,7 +34,7 @@ package struct AudioTimeline: SourceTiming {
             return .due(due, latency: nil, waits: false)
         }
         let start = max(now, next ?? now)
-        if pacing == .engine {
+        if needsPacing {
             var due = time + settle(at: start, for: time, base)
             if now - due > SourceClock.tolerance { due = reset(at: start, for: time, base) }
             return .due(due, latency: .zero, waits: true)

@@ -69,7 +69,7 @@ package struct SourceClock: SourceTiming {
     }
 
     package mutating func judge(
-        _ stamp: Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        _ stamp: Stamp, _ needsPacing: Bool, _ base: MediaTimeBase?,
         at moment: Moment
     ) -> Verdict {
         guard let time = stamp.time else { return .refused(.noTime) }
@@ -78,7 +78,7 @@ package struct SourceClock: SourceTiming {
             return judgeLive(captured, live.latency, moment)
         }
         become(live: false)
-        return judgeOwn(time, pacing, base, moment, mayJump: stamp.mayJump)
+        return judgeOwn(time, needsPacing, base, moment, mayJump: stamp.mayJump)
     }
 
     // MARK: Live
@@ -113,7 +113,7 @@ package struct SourceClock: SourceTiming {
 
     /// The timestamps of a file or of the program's own clock, which may start at any value.
     private mutating func judgeOwn(
-        _ time: MediaTime, _ pacing: MediaPacing, _ base: MediaTimeBase?, _ moment: Moment,
+        _ time: MediaTime, _ needsPacing: Bool, _ base: MediaTimeBase?, _ moment: Moment,
         mayJump: Bool
     ) -> Verdict {
         if let previous = lastOfSource, time < previous {
@@ -132,7 +132,7 @@ package struct SourceClock: SourceTiming {
             let due = previous == time ? next : time + settle(at: next, for: time, base)
             return .due(max(due, last ?? due), latency: nil, waits: false)
         }
-        if pacing == .engine {
+        if needsPacing {
             let start = max(moment.now, moment.next)
             var due = time + settle(at: start, for: time, base)
             let lateness = moment.now - due

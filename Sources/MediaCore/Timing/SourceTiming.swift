@@ -16,7 +16,7 @@ package protocol SourceTiming: Sendable {
     ///   - base: The time base that the source's video and audio share; `nil` if it has none.
     ///   - moment: The state of the engine and the track.
     mutating func judge(
-        _ stamp: SourceClock.Stamp, _ pacing: MediaPacing, _ base: MediaTimeBase?,
+        _ stamp: SourceClock.Stamp, _ needsPacing: Bool, _ base: MediaTimeBase?,
         at moment: SourceClock.Moment
     ) -> SourceClock.Verdict
 }

@@ -175,7 +175,7 @@ struct RecordingDirectory {
         let literal = path.replacingOccurrences(of: "%", with: "%%")
         return RecordingNames(
             "\(literal)/\(Self.safe(user.name))-%Y%m%d-%H%M%S.mkv", isNumbered: false,
-            dates: RecordingDates.local
+            dates: WallClock()
         ).nextPath()
     }
 

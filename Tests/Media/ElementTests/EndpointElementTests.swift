@@ -19,7 +19,7 @@ private final class Numbers: VideoSource, MediaElement {
     init() {}
 
     func bufferType() -> VideoBufferType { .pixelBuffer }
-    func pacing() -> MediaPacing { .engine }
+    func needsPacing() -> Bool { true }
     func shouldInitialize() -> Bool { end.value != .refuses }
 
     func shouldStart() throws {

@@ -117,7 +117,7 @@ enum Example {
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+            func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }
                 Thread.detachNewThread {
@@ -289,7 +289,7 @@ enum Example {
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+            func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }
                 Thread.detachNewThread {

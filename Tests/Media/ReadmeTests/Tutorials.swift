@@ -99,7 +99,7 @@ enum Tutorial {
             private var thread: Thread?
 
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }
+            func needsPacing() -> Bool { true }
 
             func shouldStart() throws {
                 guard let consumer else { return }

@@ -15,7 +15,7 @@ internal import Synchronization
 /// | `status` | Nothing |
 ///
 /// Thread: any.
-public final class RecorderControl: Sendable {
+package final class RecorderControl: Sendable {
     private enum Verb: String, CaseIterable {
         case start, stop, split, pause, resume, mark, replay, status
     }
@@ -30,14 +30,16 @@ public final class RecorderControl: Sendable {
     private let state = Mutex(State())
 
     /// Controls a recorder; the caller still ends it with ``Recorder/stop()``.
-    public init(_ recorder: Recorder) {
+    package init(_ recorder: Recorder) {
         self.recorder = recorder
+        let configuration = recorder.configuration
         names = RecordingNames(
-            recorder.path, isNumbered: true, dates: recorder.configuration.dates)
+            recorder.path, isNumbered: true,
+            dates: configuration.isDated ? configuration.wallClock : nil)
     }
 
     /// The files of all replays so far.
-    public var replays: [RecordedFile] { state.withLock { $0.replays } }
+    package var replays: [RecordedFile] { state.withLock { $0.replays } }
 
     /// The path of the next replay, or the pattern of its name.
     package var nextReplay: String { names.isDated ? names.path : names.nextPath() }
@@ -48,7 +50,7 @@ public final class RecorderControl: Sendable {
     /// - Throws: ``PipelineError``: that of the recorder, or ``PipelineError/Code/badValue`` for a
     ///   request that does not exist.
     @discardableResult
-    public func perform(_ request: String) async throws(PipelineError) -> [RecordedFile] {
+    package func perform(_ request: String) async throws(PipelineError) -> [RecordedFile] {
         let words = request.split(separator: " ")
         // The spaces within it are kept.
         let rest =
@@ -85,7 +87,7 @@ public final class RecorderControl: Sendable {
     /// `files` that it completed, and the recorder's `state` (`idle`, `recording`, `paused`,
     /// `stopping` or `ended`), current `file`, `seconds`, `bytes`, `bytesPerSecond`, `freeBytes`,
     /// `frames` and `dropped`.
-    public func answer(_ request: String) async -> String {
+    package func answer(_ request: String) async -> String {
         var answer: Answer
         do throws(PipelineError) {
             let files = try await perform(request)

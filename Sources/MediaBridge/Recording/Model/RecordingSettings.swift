@@ -111,7 +111,7 @@ extension AudioEncoding: MediaEncoding {}
 
 /// Divides a recording into files without a gap; each file begins with a key frame.
 ///
-/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` …; see ``RecordingDates`` for dates.
+/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` …; with dates in their names, see ``Recorder/Configuration/isDated``.
 public struct RecordingSegments: Sendable {
     /// Duration of one file; `nil`: limited by ``bytes`` only. A file ends at the first key frame
     /// from there on.
@@ -120,7 +120,7 @@ public struct RecordingSegments: Sendable {
     /// `nil`: limited by ``length`` only.
     public var bytes: Int?
     /// Whether files end at whole multiples of ``length`` by the wall clock: with ten minutes at
-    /// :00, :10, :20 and so on, local time unless ``RecordingDates/utc`` is set. The first file is
+    /// :00, :10, :20 and so on, local time unless ``Recorder/Configuration/isUTC`` is true. The first file is
     /// shorter. Encoded video gets a key frame there; copied video ends a file at its next one.
     /// Default: false, files end ``length`` after they began.
     public var isAligned = false
@@ -183,26 +183,6 @@ public struct RecordedEvents: Equatable, Sendable {
     ) {
         (self.detectors, self.before, self.after) = (detectors, before, after)
     }
-}
-
-/// How a ``Recorder`` replaces conversions such as `%Y` and `%H` in its path.
-///
-/// `cam-%Y%m%d/%H%M%S.mkv` becomes `cam-20260131/142536.mkv`: the time when the file's first picture
-/// was captured. Missing directories are created. If there is a file of this name already, because
-/// the clock was set back or summer time ended, a number is added; no file is overwritten.
-///
-/// Conversions are those of `strftime`: Y y G m V d j u H M S f (microseconds) s z, and `%%`. A path
-/// without a percent sign is literal in any case.
-public enum RecordingDates: Hashable, Sendable {
-    /// Not at all: the path is literal.
-    case off
-    /// By the time of the system's time zone.
-    case local
-    /// By Coordinated Universal Time.
-    case utc
-
-    /// The time zone; `nil` for the system's.
-    var zone: String? { self == .utc ? "UTC" : nil }
 }
 
 /// What a ``Recorder`` does if there is a file of the recording's name. Pipes and devices are written in any case.

@@ -13,17 +13,10 @@ package struct RecordingNames: Sendable {
     /// The clock of the dates; `nil` if the path is literal.
     private let dates: WallClock?
 
-    /// Names with the dates of the system's clock.
-    package init(_ path: String, isNumbered: Bool, dates: RecordingDates) {
-        self.init(
-            path, isNumbered: isNumbered,
-            dates: dates == .off ? nil : WallClock(zone: dates.zone))
-    }
-
     /// - Parameters:
     ///   - isNumbered: Whether the first file has a number too; ignored with dates.
     ///   - dates: The clock of the dates; `nil`: the path is literal. A path without `%` always is.
-    init(_ path: String, isNumbered: Bool, dates: WallClock? = nil) {
+    package init(_ path: String, isNumbered: Bool, dates: WallClock? = nil) {
         self.path = path
         self.dates = path.contains("%") ? dates : nil
         self.isNumbered = isNumbered && self.dates == nil

@@ -1,5 +1,5 @@
 /// How the stream was corrected for a frame.
-public enum AudioCorrection: Equatable, Sendable {
+package enum AudioCorrection: Equatable, Sendable {
     /// A gap: this many samples of silence in each channel precede the frame.
     case inserted(sampleCount: Int)
     /// An overlap: this many of the frame's first samples in each channel were cut off.

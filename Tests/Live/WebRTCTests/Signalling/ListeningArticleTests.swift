@@ -16,7 +16,7 @@ import Testing
             var consumer: (any VideoFrameConsumer)?
             private var thread: Thread?
             func bufferType() -> VideoBufferType { .pixelBuffer }
-            func pacing() -> MediaPacing { .engine }  // the engine waits for each timestamp
+            func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }
                 thread = Thread {

@@ -18,7 +18,7 @@ import Testing
         configuration.video = VideoEncoding(video)
         configuration.audio = AudioEncoding(audio)
         configuration.isFragmented = isFragmented
-        configuration.dates = .utc
+        (configuration.isDated, configuration.isUTC) = (true, true)
         var plan = BridgePlan(
             capture: "videotestsrc num-buffers=90 ! video/x-raw,format=\(pictures),width=64,"
                 + "height=48,framerate=\(rate),pixel-aspect-ratio=4/3 ! appsink name=video "

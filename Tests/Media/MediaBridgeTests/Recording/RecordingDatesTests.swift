@@ -22,7 +22,7 @@ import Testing
     ) throws -> Recorder {
         let now = try Self.time(time)
         var configuration = Recorder.Configuration()
-        configuration.dates = .local
+        configuration.isDated = true
         change(&configuration)
         return try Recorder(
             path, configuration: configuration, clock: .system,

@@ -8,11 +8,11 @@ import Testing
 /// A ring removes the oldest files of a recording, and nothing else.
 @Suite("Rings", .hangGuard) struct RingTests {
     private static func recorder(
-        _ path: String, _ keep: RecordingSegments.Ring, dates: RecordingDates = .off
+        _ path: String, _ keep: RecordingSegments.Ring, isDated: Bool = false
     ) throws -> Recorder {
         var configuration = Recorder.Configuration()
         configuration.whenFull = .wait
-        configuration.dates = dates
+        (configuration.isDated, configuration.isUTC) = (isDated, isDated)
         configuration.segments = RecordingSegments(length: .seconds(1), keep: keep)
         return try Recorder(path, configuration: configuration)
     }
@@ -61,7 +61,7 @@ import Testing
             #expect(symlink("elsewhere", directory.file("20200101")) == 0)
             #expect(symlink("elsewhere/100000.mkv", directory.file("20200102/110000.mkv")) == 0)
             let recorder = try Self.recorder(
-                directory.file("%Y%m%d/%H%M%S.mkv"), .init(files: 1), dates: .utc)
+                directory.file("%Y%m%d/%H%M%S.mkv"), .init(files: 1), isDated: true)
             let (report, warnings) = try await Self.record(50, into: recorder)
             #expect(report.files.count == 1 && report.removedFiles == 2 && warnings.isEmpty)
             #expect(
@@ -82,7 +82,7 @@ import Testing
                 #expect(symlink("elsewhere", directory.file("\(year)")) == 0)
             }
             let recorder = try Self.recorder(
-                directory.file("%Y/%m%d%H%M%S.mkv"), .init(files: 1), dates: .utc)
+                directory.file("%Y/%m%d%H%M%S.mkv"), .init(files: 1), isDated: true)
             let (report, warnings) = try await Self.record(100, into: recorder)
             #expect(report.removedFiles == 0 && report.files.count == 4)
             #expect(warnings.count == 1)

@@ -43,7 +43,7 @@ struct Victim: Sendable {
         }
         configuration.stallTimeout = .seconds(order.stallTimeout)
         configuration.isDurable = order.isDurable
-        if order.path.contains("%") { configuration.dates = .local }
+        configuration.isDated = true
         if order.waits { configuration.whenFull = .wait }
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
         if order.segment > 0 {

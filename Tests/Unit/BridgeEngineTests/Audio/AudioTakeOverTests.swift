@@ -24,7 +24,7 @@ struct AudioTakeOverTests {
             get { target.withLock { $0 } }
             set { target.withLock { $0 = newValue } }
         }
-        func pacing() -> MediaPacing { engineKeepsTime ? .engine : .source }
+        func needsPacing() -> Bool { engineKeepsTime }
         func shouldStart() throws { try onStart(self) }
         func shouldStop() {}
         func shouldDispose() {}

@@ -170,8 +170,8 @@ struct CarriedUnitTests {
     }
 
     /// A file that was read too late: reordered units keep their presentation order.
-    @Test(arguments: [MediaPacing.engine, .source])
-    func clockIsResetOnlyAtAKeyframe(pacing: MediaPacing) {
+    @Test(arguments: [true, false])
+    func clockIsResetOnlyAtAKeyframe(needsPacing: Bool) {
         var clock = SourceClock(isOffline: false)
         func due(_ time: Int, at now: Int, isKey: Bool) -> MediaTime? {
             var stamp = SourceClock.Stamp(time: MediaTime(.milliseconds(time)), liveTiming: nil)
@@ -179,7 +179,7 @@ struct CarriedUnitTests {
             let moment = SourceClock.Moment(
                 now: MediaTime(.milliseconds(now)), origin: .zero, last: nil,
                 interval: MediaTime(.milliseconds(40)))
-            guard case .due(let due, _, _) = clock.judge(stamp, pacing, nil, at: moment) else {
+            guard case .due(let due, _, _) = clock.judge(stamp, needsPacing, nil, at: moment) else {
                 return nil
             }
             return due

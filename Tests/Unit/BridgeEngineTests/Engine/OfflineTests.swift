@@ -11,7 +11,7 @@ struct OfflineTests {
         -> [MediaTime]
     {
         let (source, slow, fast) = (
-            SourceScript(pacing: .engine), SinkScript(), SinkScript()
+            SourceScript(needsPacing: true), SinkScript(), SinkScript()
         )
         let engine = makeEngine { $0.isRealTime = false }
         try await engine.setVideoSource(ScriptedSource(source))

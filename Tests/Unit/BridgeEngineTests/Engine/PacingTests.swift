@@ -12,7 +12,7 @@ struct PacingTests {
 
     @Test func framesAreHeldUntilTheyAreDue() async throws {
         let (engine, file, sink) = (
-            makeEngine(), SourceScript(pacing: .engine), SinkScript()
+            makeEngine(), SourceScript(needsPacing: true), SinkScript()
         )
         try await engine.setVideoSource(ScriptedSource(file))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
@@ -32,7 +32,7 @@ struct PacingTests {
     }
 
     @Test func aStopDoesNotWaitForAFrameThatIsDueInAnHour() async throws {
-        let (engine, file) = (makeEngine(), SourceScript(pacing: .engine))
+        let (engine, file) = (makeEngine(), SourceScript(needsPacing: true))
         try await engine.setVideoSource(ScriptedSource(file))
         try await engine.startPreview()
         try file.deliver(0)
@@ -48,7 +48,7 @@ struct PacingTests {
     }
 
     @Test func framesDeliveredDuringStartDoNotBlockIt() async throws {
-        let (engine, file) = (makeEngine(), SourceScript(pacing: .engine))
+        let (engine, file) = (makeEngine(), SourceScript(needsPacing: true))
         let hour = self.hour
         file.whenStarted { consumer in
             for number in 0..<3 {
@@ -83,7 +83,7 @@ struct PacingTests {
     @Test func waitingFileIsReplacedWithoutAJumpInTime() async throws {
         let engine = makeEngine()
         let (file, live, sink) = (
-            SourceScript("file", pacing: .engine), SourceScript("live"), SinkScript()
+            SourceScript("file", needsPacing: true), SourceScript("live"), SinkScript()
         )
         try await engine.setVideoSource(ScriptedSource(file))
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
@@ -109,7 +109,7 @@ struct PacingTests {
         let engine = makeEngine(backend)
         try await engine.setLocalVideoRenderer(ScriptedSink(sink))
         let (one, two) = (
-            SourceScript("1", pacing: .engine), SourceScript("3", pacing: .engine)
+            SourceScript("1", needsPacing: true), SourceScript("3", needsPacing: true)
         )
         let live = SourceScript("2")
         let picture = try live.named(0)
@@ -143,7 +143,7 @@ struct PacingTests {
     /// Frames with timestamps of 30 per second arrive at another rate.
     @Test(arguments: [40, 50, 100, 250, 700])
     func slowSourceKeepsItsArrivalIntervals(interval: Int) async throws {
-        let timed = try await TimedEngine(pacing: .engine)
+        let timed = try await TimedEngine(needsPacing: true)
         let events = timed.engine.events
         for number in 0..<60 {
             timed.backend.time.advance(
@@ -163,7 +163,7 @@ struct PacingTests {
     }
 
     @Test func aSingleDelayIsCaughtUpWithoutAShift() async throws {
-        let timed = try await TimedEngine(pacing: .engine)
+        let timed = try await TimedEngine(needsPacing: true)
         let events = timed.engine.events
         let frame = MediaTime(.milliseconds(40))
         var stamp = MediaTime.zero

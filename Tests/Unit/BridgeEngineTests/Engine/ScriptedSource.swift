@@ -25,17 +25,17 @@ final class SourceScript: Sendable {
     /// Stored in each frame as the name of its source.
     let name: String
     let bufferType: VideoBufferType
-    let pacing: MediaPacing
+    let needsPacing: Bool
     let captureType: VideoCaptureType
 
     init(
         _ name: String = "", bufferType: VideoBufferType = .pixelBuffer,
-        pacing: MediaPacing = .source,
+        needsPacing: Bool = false,
         captureType: VideoCaptureType = .unknown
     ) {
         self.name = name
         self.bufferType = bufferType
-        self.pacing = pacing
+        self.needsPacing = needsPacing
         self.captureType = captureType
     }
 
@@ -137,7 +137,7 @@ class ScriptedSource: VideoSource {
         return script.bufferType
     }
     func captureType() -> VideoCaptureType { script.captureType }
-    func pacing() -> MediaPacing { script.pacing }
+    func needsPacing() -> Bool { script.needsPacing }
     func shouldInitialize() throws -> Bool { try call("shouldInitialize") }
     func shouldStart() throws {
         try call("shouldStart")

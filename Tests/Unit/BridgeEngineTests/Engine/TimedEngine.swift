@@ -10,11 +10,11 @@ struct TimedEngine {
     let sink = SinkScript()
 
     init(
-        pacing: MediaPacing = .source,
+        needsPacing: Bool = false,
         _ change: (inout MediaEngine.Configuration) -> Void = { _ in }
     ) async throws {
         engine = makeEngine(backend, change)
-        source = SourceScript("A", pacing: pacing)
+        source = SourceScript("A", needsPacing: needsPacing)
         var options = SinkOptions()
         options.whenFull = .wait
         try await engine.setVideoSource(ScriptedSource(source))

@@ -109,7 +109,7 @@ struct WatchdogTests {
     }
 
     @Test func pacedFileSourceIsNotStalled() async throws {
-        let file = SourceScript(pacing: .engine)
+        let file = SourceScript(needsPacing: true)
         let engine = try await running(file)
         let events = engine.events
         try file.deliver(0)

@@ -19,7 +19,7 @@ import Testing
         let received = Received()
         #expect(source.bufferType() == .rawData)
         #expect(source.captureType() == .unknown && source.contentHint() == .unspecified)
-        #expect(source.pacing() == .source)
+        #expect(!source.needsPacing())
         source.consumer = received
         let isReady = try source.shouldInitialize()
         #expect(isReady)
