@@ -38,7 +38,7 @@ struct RepairCommand: AsyncParsableCommand {
         case .none: break
         case .text:
             for track in result.tracks {
-                let seconds = Text.decimal(track.seconds, 2)
+                let seconds = Text.decimal(MediaTime(track.duration).seconds, 2)
                 Terminal.write(
                     "\(track.mediaType): \(track.frames) encoded frames in \(seconds) s\n".printable
                 )
@@ -46,8 +46,8 @@ struct RepairCommand: AsyncParsableCommand {
             for part in result.damage {
                 Terminal.write("damage, whose frames may be lost: \(part)\n".printable)
             }
-            Terminal.write("\(result.file.path): \(Text.bytes(result.bytes)), complete\n".printable)
-        case .json: print(try JSONLine.text(of: JSON(result)))
+            Terminal.write("\(result.file.path): \(Text.bytes(result.file.bytes)), complete\n".printable)
+        case .json: print(try JSONLine.text(of: JSON(result, of: recording)))
         }
     }
 
@@ -67,13 +67,17 @@ struct RepairCommand: AsyncParsableCommand {
         /// Damaged parts of the recording; absent if there are none.
         let damage: [String]?
 
-        init(_ report: Recordings.Repair) {
-            container = report.file.container.rawValue
-            (input, output, bytes) = (report.input, report.file.path, report.bytes)
-            seconds = report.seconds.inThousandths
-            damage = report.damage.isEmpty ? nil : report.damage
-            tracks = report.tracks.map {
-                Track(type: $0.mediaType, units: $0.frames, seconds: $0.seconds.inThousandths)
+        init(_ repaired: Recordings.File.Inspection, of recording: String) {
+            container = repaired.file.container.rawValue
+            (input, output, bytes) = (recording, repaired.file.path, repaired.file.bytes)
+            let ends = repaired.tracks.map { $0.begins + $0.duration }
+            let first = repaired.tracks.map(\.begins).min() ?? .zero
+            seconds = MediaTime((ends.max() ?? first) - first).seconds.inThousandths
+            damage = repaired.damage.isEmpty ? nil : repaired.damage
+            tracks = repaired.tracks.map {
+                Track(
+                    type: $0.mediaType, units: $0.frames,
+                    seconds: MediaTime($0.duration).seconds.inThousandths)
             }
         }
     }

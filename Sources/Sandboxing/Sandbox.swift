@@ -1,5 +1,5 @@
 internal import CSandbox
-public import GStreamerKit
+package import GStreamerKit
 internal import Glibc
 internal import MediaBasics
 
@@ -23,11 +23,11 @@ internal import MediaBasics
 /// Descriptors that are already open stay open: standard input, output and error. Programs,
 /// libraries, plugins and fonts of the system can be read; nothing else outside of the directory
 /// can.
-public struct Sandbox: Sendable {
+package struct Sandbox: Sendable {
     /// The only writable directory; its path contains no symbolic links.
     package let directory: String
     /// Additional files and directories that may be read, including everything in them.
-    public var readable: [String] = []
+    package var readable: [String] = []
 
     /// The version of the kernel's Landlock; `nil` if it has none, or if it is disabled.
     package static var kernelVersion: Int? {
@@ -39,7 +39,7 @@ public struct Sandbox: Sendable {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/notFound`` if the directory does not
     ///   exist, or with ``PipelineError/Code/refused`` if it is the root directory.
-    public init(directory: String) throws(PipelineError) {
+    package init(directory: String) throws(PipelineError) {
         guard let path = realpath(directory, nil) else {
             throw PipelineError(
                 .notFound, message: "\(directory): \(systemErrorText())",
@@ -65,7 +65,7 @@ public struct Sandbox: Sendable {
     ///
     /// - Throws: ``PipelineError`` with ``PipelineError/Code/sandboxUnavailable`` if the kernel
     ///   does not support it. The process may then be partly confined: terminate it.
-    public func enter() throws(PipelineError) {
+    package func enter() throws(PipelineError) {
         guard let version = Self.kernelVersion else {
             throw PipelineError(
                 .sandboxUnavailable,
@@ -84,7 +84,7 @@ public struct Sandbox: Sendable {
 
     /// Whether this process is in a sandbox. Determined by what the kernel permits, not by a stored
     /// flag.
-    public static var isEntered: Bool {
+    package static var isEntered: Bool {
         guard mb_has_no_new_privileges() != 0, mb_has_capabilities() == 0,
             mb_seccomp_refuses_typing() != 0
         else { return false }
@@ -166,7 +166,7 @@ extension Sandbox {
     ///
     /// - Parameter arguments: Arguments of the new program, without its name.
     /// - Throws: ``PipelineError``; otherwise it does not return.
-    public func enterAndRestart(arguments: [String]) throws(PipelineError) -> Never {
+    package func enterAndRestart(arguments: [String]) throws(PipelineError) -> Never {
         try GStreamer.initialize()
         let program = try Self.ownPath()
         let environment = environmentInside()

@@ -15,12 +15,13 @@ struct Confinement {
     ///   of permitted elements does not by itself protect against a damaged file that exploits a
     ///   decoder.
     func enter() throws(PipelineError) -> UntrustedPolicy {
-        var sandbox = try Sandbox(directory: directory)
-        guard Sandbox.isEntered else {
-            if let file { sandbox.readable.append(file) }
-            try sandbox.enterAndRestart(arguments: Array(CommandLine.arguments.dropFirst()))
+        let policy = try UntrustedPolicy(directory: directory)
+        guard UntrustedPolicy.isSandboxed else {
+            try policy.restartInSandbox(
+                arguments: Array(CommandLine.arguments.dropFirst()),
+                readable: [file].compactMap { $0 })
         }
-        return try UntrustedPolicy(directory: sandbox.directory)
+        return policy
     }
 
     /// Makes the sandbox directory the base of relative paths. Call it after reading the pipeline

@@ -63,10 +63,9 @@ struct SegmentOptions: ParsableArguments {
     /// `nil` if neither files nor their number are limited.
     var segments: RecordingSegments? {
         guard isLimited || hasRing else { return nil }
-        let ring = RecordingSegments.Ring(
-            files: keep, bytes: keepSize?.value, age: keepAge?.value, free: keepFree?.value)
         var segments = RecordingSegments(
-            length: segment?.value, bytes: segmentSize?.value, keep: hasRing ? ring : nil)
+            length: segment?.value, bytes: segmentSize?.value, keepFiles: keep,
+            keepBytes: keepSize?.value, keepAge: keepAge?.value, keepFree: keepFree?.value)
         segments.isAligned = align
         return segments
     }

@@ -163,7 +163,7 @@ extension BridgePlan {
     ) throws(PipelineError) -> [BridgeRecording] {
         try recordings.map { recording throws(PipelineError) in
             let name = recording.name
-            let hasRing = recording.configuration.segments?.keep != nil
+            let hasRing = recording.configuration.segments?.isRing == true
             let part = try BridgeRecording(recording, streams: names, detectors: detectors)
             part.recorder.onEvent { [run] event in
                 switch event {

@@ -245,7 +245,7 @@ public final class Recorder: Sendable {
     }
 
     /// Marks the last frame that was handed over: it becomes a chapter of its file, and a ring keeps
-    /// that file (``RecordingSegments/Ring``). The report has the marks of each file.
+    /// that file (``RecordingSegments``). The report has the marks of each file.
     ///
     /// Matroska and WebM files have all chapters, an mp4 the first 255; an mp4 with fragments and a
     /// transport stream have none. Returns at once. Thread: any.

@@ -14,8 +14,8 @@ internal import Glibc
 /// is an error with the code ``PipelineError/Code/refused``.
 ///
 /// The policy checks what a string *asks* for. It does not control what a damaged file makes a
-/// decoder do: a program that also accepts untrusted files should enter a ``Sandbox`` as well, as
-/// `gst-bridge run --untrusted` does.
+/// decoder do: a program that also accepts untrusted files should restart itself in the kernel's sandbox
+/// as well (``restartInSandbox(arguments:readable:)``), as `gst-bridge run --untrusted` does.
 ///
 /// Relative paths are resolved against the working directory of the process, so they are inside
 /// only if that directory is. Thread: any.
@@ -36,6 +36,37 @@ public struct UntrustedPolicy: Sendable, ElementFilter {
     ///   directory after all symbolic links are resolved.
     public func check(path: String) throws(PipelineError) {
         guard ResolvedPath(path).isInside(directory) else { throw outside(path) }
+    }
+
+    /// Whether this process is in a sandbox. Determined by what the kernel permits, not by a stored flag.
+    public static var isSandboxed: Bool { Sandbox.isEntered }
+
+    /// Confines this program to ``directory``, even against a malicious plugin or a damaged file, and re-executes
+    /// it. The new program sees in ``isSandboxed`` that it is inside.
+    ///
+    /// ```swift
+    /// let policy = try UntrustedPolicy(directory: "/srv/jobs/42")
+    /// if !UntrustedPolicy.isSandboxed {  // at the beginning of the program
+    ///     try policy.restartInSandbox(arguments: Array(CommandLine.arguments.dropFirst()))
+    /// }
+    /// ```
+    ///
+    /// Landlock restricts files, a seccomp filter denies sockets and other ways out of the process, and capabilities
+    /// are dropped: see <doc:Untrusted>. No file descriptor stays open except standard input, output and error. Of
+    /// the environment, only the variables that GStreamer, its libraries and the locale need are passed on.
+    ///
+    /// - Parameters:
+    ///   - arguments: Arguments of the new program, without its name.
+    ///   - readable: Further files and directories that may be read, including everything in them. The programs,
+    ///     libraries, plugins and fonts of the system can be read in any case.
+    /// - Throws: ``PipelineError``: ``PipelineError/Code/sandboxUnavailable`` if the kernel does not support it.
+    ///   Otherwise it does not return.
+    public func restartInSandbox(
+        arguments: [String], readable: [String] = []
+    ) throws(PipelineError) -> Never {
+        var sandbox = try Sandbox(directory: directory)
+        sandbox.readable = readable
+        try sandbox.enterAndRestart(arguments: arguments)
     }
 
     private func outside(_ path: String, of element: Element? = nil) -> PipelineError {

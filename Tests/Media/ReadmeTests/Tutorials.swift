@@ -58,8 +58,7 @@ enum Tutorial {
         plan.processors = [Ruler()]
         var recording = BridgePlan.Recording(path: "ring.mkv")
         recording.configuration.video?.keyFrameInterval = .seconds(1)
-        recording.configuration.segments = RecordingSegments(
-            length: .seconds(1), keep: RecordingSegments.Ring(files: 2))
+        recording.configuration.segments = RecordingSegments(length: .seconds(1), keepFiles: 2)
         plan.recordings = [recording]
         let bridge = try Bridge(plan)
         let report = try await bridge.run().get()

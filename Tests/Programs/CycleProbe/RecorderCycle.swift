@@ -16,7 +16,7 @@ struct RecorderCycle {
         if cycle % 3 == 0 { configuration.preRoll = .seconds(1) }
         if cycle % 3 == 1 {
             configuration.segments = RecordingSegments(
-                length: .milliseconds(40), keep: RecordingSegments.Ring(files: 2))
+                length: .milliseconds(40), keepFiles: 2)
         }
         let recorder = try Recorder(path, configuration: configuration)
         if cycle % 3 != 0 { try recorder.start() }

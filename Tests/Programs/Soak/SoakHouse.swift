@@ -25,7 +25,7 @@ final class SoakHouse {
         host = MediaEngine(transport: network)
         var configuration = Recorder.Configuration()
         configuration.segments = RecordingSegments(
-            length: .seconds(1), keep: RecordingSegments.Ring(files: 3))
+            length: .seconds(1), keepFiles: 3)
         configuration.audio = AudioEncoding()
         recorder = try Recorder("\(directory)/segment.mkv", configuration: configuration)
         try recorder.start()

@@ -26,6 +26,8 @@ extension Recordings.File {
             /// it sends (`rtpjitterbuffer`) corrects its times at regular distances. Such jumps are no gaps: nothing
             /// is missing in them.
             public var gaps: [Range<Duration>]
+            /// GStreamer's media type, for example `video/x-h264`.
+            package var mediaType: String
         }
         /// The recording.
         public var file: Recordings.File
@@ -50,19 +52,26 @@ extension Recordings.File {
             guard error.code != .interrupted else { throw error }
             damage.append("\(error)")
         }
-        let end = scan.streams.flatMap(\.times).compactMap { $0 }.max() ?? start
-        var tracks: [Inspection.Track] = []
         for found in scan.streams where !found.times.isEmpty {
             guard let index = pads.firstIndex(where: { $0.name == found.pad }) else { continue }
-            let stream = streams[index]
-            tracks.append(Inspection.Track(stream, found, from: start, to: end))
-            damage += found.damage(of: stream.kind, from: start)
+            damage += found.damage(of: streams[index].kind, from: start)
         }
         for (stream, pad) in zip(streams, pads)
         where !scan.streams.contains(where: { $0.pad == pad.name && !$0.times.isEmpty }) {
             damage.append("\(stream): no frame can be read")
         }
-        return Inspection(file: self, tracks: tracks, damage: damage, gain: gain)
+        return Inspection(
+            file: self, tracks: tracks(of: scan.streams), damage: damage, gain: gain)
+    }
+
+    /// Returns what was read of the file's streams, except of those without a frame.
+    func tracks(of scanned: [StreamScan.Stream]) -> [Inspection.Track] {
+        let end = scanned.flatMap(\.times).compactMap { $0 }.max() ?? start
+        return scanned.filter { !$0.times.isEmpty }.compactMap { found in
+            zip(streams, pads).first { $1.name == found.pad }.map { stream, _ in
+                Inspection.Track(stream, found, from: start, to: end)
+            }
+        }
     }
 
     private var gain: String? {
@@ -84,7 +93,7 @@ extension Recordings.File.Inspection.Track {
         let keys = found.keys.compactMap { found.times[$0] }.sorted()
         let steps = zip(times.dropFirst(), times).map { $0 - $1 }
         let usual = steps.isEmpty ? 0 : steps.sorted()[steps.count / 2]
-        self.stream = stream
+        (self.stream, mediaType) = (stream, found.mediaType)
         (frames, bytes, keyFrames) = (found.times.count, found.bytes, found.keys.count)
         longestKeyFrameDistance = zip(keys.dropFirst(), keys).map { $0 - $1 }.max().map {
             .nanoseconds($0)

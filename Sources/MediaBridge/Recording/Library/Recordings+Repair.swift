@@ -2,32 +2,12 @@ internal import Glibc
 internal import MediaBasics
 
 extension Recordings {
-    /// The result of a repair.
-    public struct Repair: Sendable {
-        /// The path of the recording that was repaired.
-        public var input: String
-        /// The new file, read back. Its path is ``input`` if no other was requested.
-        public var file: File
-        /// Numbers of encoded frames, pictures or blocks of audio, in the order of the file's streams.
-        public var frames: [Int]
-        /// Size of the new file in bytes.
-        public var bytes: Int
-        /// Descriptions of the recording's damaged parts, which the new file may lack.
-        public var damage: [String]
-
-        /// All tracks of the new file, those without frames included: their media types, their numbers of encoded
-        /// frames, and the times from their first units to their last ones, in seconds.
-        package let tracks: [(mediaType: String, frames: Int, seconds: Double)]
-        /// Time from the first unit of all tracks to the last, in seconds.
-        package let seconds: Double
-    }
-
     /// Repairs a recording whose process was killed: restores its duration and index, and keeps every
     /// frame.
     ///
     /// ```swift
     /// let repair = try await Recordings.repair("killed.mkv")
-    /// print(repair.file.duration, repair.frames)
+    /// print(repair.file.duration, repair.tracks.map(\.frames))
     /// ```
     ///
     /// The streams are read, written by the same container's muxer into a new file in the same
@@ -41,12 +21,14 @@ extension Recordings {
     ///   - output: The path of the new file; `nil`, the default: it replaces the recording, once it
     ///     has been checked.
     ///   - stallTimeout: How long reading or writing may make no progress. Default 30 s.
+    /// - Returns: The contents of the new file, and as ``File/Inspection/damage`` the damaged parts of the old one,
+    ///   which it may lack.
     /// - Throws: ``PipelineError``: ``PipelineError/Code/notFound`` if there is no such file,
     ///   ``PipelineError/Code/streamFailed`` if it cannot be repaired, or if the new file lacks
     ///   anything that the old one has.
     public static func repair(
         _ path: String, to output: String? = nil, stallTimeout: Duration? = nil
-    ) async throws(PipelineError) -> Repair {
+    ) async throws(PipelineError) -> File.Inspection {
         try await RecordingRepair(
             path: path, output: output,
             stallTimeout: stallTimeout ?? .seconds(30).asDefaultDeadline
@@ -62,7 +44,7 @@ struct RecordingRepair: Sendable {
     /// How long reading or writing may make no progress before the repair fails.
     var stallTimeout: Duration
 
-    func run() async throws(PipelineError) -> Recordings.Repair {
+    func run() async throws(PipelineError) -> Recordings.File.Inspection {
         // No other process writes the recording from before the scan until the new file has its name.
         let original = try ClaimedFile(existing: path)
         defer { original.unlock() }
@@ -109,17 +91,8 @@ struct RecordingRepair: Sendable {
             throw PipelineError(.interrupted, message: "the repair of \(path) was cancelled")
         }
         try draft.publish()
-        return Recordings.Repair(
-            input: path, file: file,
-            frames: file.pads.map { pad in
-                after.first { $0.pad == pad.name }?.times.count ?? 0
-            }, bytes: FileSize.of(target) ?? 0, damage: damage,
-            tracks: after.map { stream in
-                (
-                    mediaType: stream.mediaType, frames: stream.times.count,
-                    seconds: RecordedTracks.seconds(of: [stream])
-                )
-            }, seconds: RecordedTracks.seconds(of: after))
+        return Recordings.File.Inspection(
+            file: file, tracks: file.tracks(of: after), damage: damage, gain: nil)
     }
 
     /// Reads the headers of the new file before it has its name.

@@ -57,6 +57,8 @@ public struct Recordings: Sendable {
         public var isEstimated: Bool
         /// Media time from the first unit to the end of the last.
         public var duration: Duration
+        /// Size in bytes.
+        public var bytes: Int
         /// Whether it is complete.
         public var state: State
         /// Its streams.
@@ -269,6 +271,7 @@ extension Recordings.File {
         duration = .nanoseconds(seconds)
         state = ClaimedFile.isLocked(path) ? .recording : recorded.state
         streams = found.map { Stream($0) }
+        bytes = FileSize.of(path) ?? 0
         pads = zip(found, starts).map { ($0.pad, $0.mediaType, $1 ?? start) }
         (self.path, self.container, self.recorded, self.start) = (path, container, recorded, start)
     }

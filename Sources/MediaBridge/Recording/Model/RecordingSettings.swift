@@ -111,7 +111,14 @@ extension AudioEncoding: MediaEncoding {}
 
 /// Divides a recording into files without a gap; each file begins with a key frame.
 ///
-/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` …; with dates in their names, see ``Recorder/Configuration/isDated``.
+/// Files are numbered: `out-00000.mkv`, `out-00001.mkv` …; with dates in their names, see
+/// ``Recorder/Configuration/isDated``.
+///
+/// With a limit such as ``keepFiles`` the files are a ring. Whenever a file begins or is complete, the oldest files
+/// are removed until all limits are kept, those of earlier recordings with the same path included. The file being
+/// written counts as well. A file `NAME` stays while there is a file `NAME.keep` beside it, and does not count. The
+/// newest file is never removed. A file that cannot be removed is reported once (``RecorderEvent/warning(_:)``), and
+/// does not count either.
 public struct RecordingSegments: Sendable {
     /// Duration of one file; `nil`: limited by ``bytes`` only. A file ends at the first key frame
     /// from there on.
@@ -124,43 +131,28 @@ public struct RecordingSegments: Sendable {
     /// shorter. Encoded video gets a key frame there; copied video ends a file at its next one.
     /// Default: false, files end ``length`` after they began.
     public var isAligned = false
-    /// Makes the files a ring: the oldest is removed if there is more than this. `nil`: all are
-    /// kept.
-    public var keep: Ring?
+    /// Maximum number of files; `nil` for no limit.
+    public var keepFiles: Int?
+    /// Maximum size of all files in bytes; `nil` for no limit.
+    public var keepBytes: Int?
+    /// The longest time since a file's last change; `nil` for no limit.
+    public var keepAge: Duration?
+    /// The least number of bytes free on the disk; checked while a file is written too. `nil` for no limit.
+    public var keepFree: Int?
 
     /// Creates limits; `nil` for no limit.
-    public init(length: Duration? = nil, bytes: Int? = nil, keep: Ring? = nil) {
-        self.length = length
-        self.bytes = bytes
-        self.keep = keep
+    public init(
+        length: Duration? = nil, bytes: Int? = nil, keepFiles: Int? = nil, keepBytes: Int? = nil,
+        keepAge: Duration? = nil, keepFree: Int? = nil
+    ) {
+        (self.length, self.bytes) = (length, bytes)
+        (self.keepFiles, self.keepBytes) = (keepFiles, keepBytes)
+        (self.keepAge, self.keepFree) = (keepAge, keepFree)
     }
 
-    /// The limits of a ring of files. The file being written counts as well.
-    ///
-    /// Whenever a file begins or is complete, the oldest files are removed until all limits are
-    /// kept, those of earlier recordings with the same path included. A file `NAME` stays while
-    /// there is a file `NAME.keep` beside it, and does not count. The newest file is never removed. A file that
-    /// cannot be removed is reported once (``RecorderEvent/warning(_:)``), and does not count either.
-    public struct Ring: Sendable {
-        /// Maximum number of files; `nil` for no limit.
-        public var files: Int?
-        /// Maximum size of all files in bytes; `nil` for no limit.
-        public var bytes: Int?
-        /// The longest time since a file's last change; `nil` for no limit.
-        public var age: Duration?
-        /// The least number of bytes free on the disk; checked while a file is written too. `nil`
-        /// for no limit.
-        public var free: Int?
-
-        /// Creates a limit for a ring.
-        public init(
-            files: Int? = nil, bytes: Int? = nil, age: Duration? = nil, free: Int? = nil
-        ) {
-            self.files = files
-            self.bytes = bytes
-            self.age = age
-            self.free = free
-        }
+    /// Whether old files are removed.
+    package var isRing: Bool {
+        keepFiles != nil || keepBytes != nil || keepAge != nil || keepFree != nil
     }
 }
 

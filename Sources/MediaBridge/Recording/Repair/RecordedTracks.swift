@@ -168,13 +168,6 @@ enum RecordedTracks {
         }
     }
 
-    /// Returns the time from the first unit to the last, in seconds.
-    static func seconds(of streams: [StreamScan.Stream]) -> Double {
-        let times = streams.flatMap(\.times).compactMap { $0 }
-        guard let first = times.min(), let last = times.max() else { return 0 }
-        return Double(last - first) / 1e9
-    }
-
     /// Returns the end of the last unit, which is taken to last as long as the one before it.
     static func end(of streams: [StreamScan.Stream]) -> MediaTime {
         let ends = streams.compactMap { stream -> Int64? in

@@ -68,7 +68,7 @@ final class FileWriter: @unchecked Sendable {
         self.notify = notify
         guardian = DiskGuard(
             directory: names.directory, container: container, reserve: limits.reserve)
-        ring = limits.segments?.keep.map {
+        ring = limits.segments.flatMap { $0.isRing ? $0 : nil }.map {
             RecordingRing(
                 $0, names: names, progress: progress, wallClock: timeline.wallClock, notify: notify)
         }
@@ -252,7 +252,7 @@ extension FileWriter {
         if guardian.isShort(of: unit.byteCount) {
             if ring?.removeOldest() == true { guardian.forget() } else { end(guardian.free) }
         }
-        if let least = limits.segments?.keep?.free, guardian.isFound(below: least) { ring?.trim() }
+        if let least = limits.segments?.keepFree, guardian.isFound(below: least) { ring?.trim() }
     }
 }
 
@@ -378,7 +378,7 @@ extension FileWriter {
             marks.removeFirst()
             let mark = file.add(first.name, at: first.time)
             log { $0.add(first.name, at: file.zero + MediaTime(mark.time), in: file) }
-            if first.isKept, limits.segments?.keep != nil { protect(file.path) }
+            if first.isKept, limits.segments?.isRing == true { protect(file.path) }
             notify(.marked(path: file.path, mark))
         }
     }

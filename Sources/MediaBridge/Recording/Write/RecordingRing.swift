@@ -21,7 +21,7 @@ final class RecordingRing: Sendable {
         var isWaiting = false
         var hasWarned = false
     }
-    private let limits: RecordingSegments.Ring
+    private let limits: RecordingSegments
     private let names: RecordingNames
     private let progress: RecordingProgress
     private let wallClock: WallClock
@@ -30,7 +30,7 @@ final class RecordingRing: Sendable {
     private let state = Mutex(State())
 
     init(
-        _ limits: RecordingSegments.Ring, names: RecordingNames, progress: RecordingProgress,
+        _ limits: RecordingSegments, names: RecordingNames, progress: RecordingProgress,
         wallClock: WallClock, notify: @escaping @Sendable (RecorderEvent) -> Void
     ) {
         (self.limits, self.names, self.progress) = (limits, names, progress)
@@ -124,14 +124,14 @@ final class RecordingRing: Sendable {
     }
 
     private func isBeyond(_ count: Int, _ bytes: Int, _ oldest: File) -> Bool {
-        if let limit = limits.files, count > limit { return true }
-        if let limit = limits.bytes, bytes > limit { return true }
-        if let limit = limits.age, let changed = FileSize.lastChange(of: oldest.path),
+        if let limit = limits.keepFiles, count > limit { return true }
+        if let limit = limits.keepBytes, bytes > limit { return true }
+        if let limit = limits.keepAge, let changed = FileSize.lastChange(of: oldest.path),
             wallClock.now() - changed > MediaTime(limit).nanoseconds
         {
             return true
         }
-        guard let least = limits.free else { return false }
+        guard let least = limits.keepFree else { return false }
         return DiskSpace.free(in: names.directory) ?? .max < least
     }
 

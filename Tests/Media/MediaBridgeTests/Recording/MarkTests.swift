@@ -121,7 +121,7 @@ import Testing
             let report = try await record(path, marks: marks) {
                 $0.video?.keyFrameInterval = .milliseconds(800)
                 $0.segments = RecordingSegments(
-                    length: .milliseconds(800), keep: RecordingSegments.Ring(files: 1))
+                    length: .milliseconds(800), keepFiles: 1)
             }
             let files = report.files.map { ($0.path, $0.marks.map(\.name)) }
             #expect(files.map(\.1) == [["last"], ["first"], ["middle"], []])

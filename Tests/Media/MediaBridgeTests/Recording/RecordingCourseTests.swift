@@ -219,7 +219,7 @@ import Testing
                 timeless: directory.file("out.mkv"),
                 configuration {
                     $0.segments = RecordingSegments(
-                        length: .seconds(1), keep: RecordingSegments.Ring(files: 3))
+                        length: .seconds(1), keepFiles: 3)
                 })
             let events = recorder.events
             try recorder.start()

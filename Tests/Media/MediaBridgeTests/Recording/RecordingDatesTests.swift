@@ -285,11 +285,11 @@ import Testing
     }
 
     private static func recorder(
-        in directory: TemporaryDirectory, keeping keep: RecordingSegments.Ring
+        in directory: TemporaryDirectory, _ segments: RecordingSegments
     ) throws -> Recorder {
         // Files written now are years newer than the test clock; only the others have an age.
         try recorder(directory.file("%m%d/%H%M%S.mkv"), "2026-01-02T00:10:00Z") {
-            $0.segments = RecordingSegments(length: .seconds(1), keep: keep)
+            $0.segments = segments
         }
     }
 
@@ -299,7 +299,7 @@ import Testing
             try Data().write(to: URL(filePath: directory.file("0101/000200.mkv.keep")))
             let recorder = try Self.recorder(
                 in: directory,
-                keeping: RecordingSegments.Ring(age: .seconds(24 * 3600 + 5 * 60)))
+                RecordingSegments(length: .seconds(1), keepAge: .seconds(24 * 3600 + 5 * 60)))
             let report = try await Self.record(50, into: recorder)
             #expect(report.removedFiles == 4)
             let left = try FileManager.default.contentsOfDirectory(
@@ -318,7 +318,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try Self.leaveFiles(9, in: directory)
             let recorder = try Self.recorder(
-                in: directory, keeping: RecordingSegments.Ring(free: .max))
+                in: directory, RecordingSegments(length: .seconds(1), keepFree: .max))
             let events = recorder.events
             let report = try await Self.record(75, into: recorder)
             #expect(report.removedFiles == 11)
@@ -334,7 +334,7 @@ import Testing
     @Test func ringAlwaysKeepsTheNewestFile() async throws {
         try await withTemporaryDirectory { directory in
             let recorder = try Self.recorder(
-                in: directory, keeping: RecordingSegments.Ring(bytes: 1))
+                in: directory, RecordingSegments(length: .seconds(1), keepBytes: 1))
             let report = try await Self.record(50, into: recorder)
             #expect(report.files.map(\.frames) == [25] && report.removedFiles == 1)
         }

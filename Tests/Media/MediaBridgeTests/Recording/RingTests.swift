@@ -8,12 +8,13 @@ import Testing
 /// A ring removes the oldest files of a recording, and nothing else.
 @Suite("Rings", .hangGuard) struct RingTests {
     private static func recorder(
-        _ path: String, _ keep: RecordingSegments.Ring, isDated: Bool = false
+        _ path: String, _ segments: RecordingSegments, isDated: Bool = false
     ) throws -> Recorder {
         var configuration = Recorder.Configuration()
         configuration.whenFull = .wait
         (configuration.isDated, configuration.isUTC) = (isDated, isDated)
-        configuration.segments = RecordingSegments(length: .seconds(1), keep: keep)
+        configuration.segments = segments
+        configuration.segments?.length = .seconds(1)
         return try Recorder(path, configuration: configuration)
     }
 
@@ -32,9 +33,9 @@ import Testing
     }
 
     @Test(
-        arguments: [RecordingSegments.Ring(files: 2), RecordingSegments.Ring(bytes: 50_000)],
+        arguments: [RecordingSegments(keepFiles: 2), RecordingSegments(keepBytes: 50_000)],
         ["mkv", "mp4", "ts"])
-    func protectedFilesDoNotCount(keep: RecordingSegments.Ring, ending: String) async throws {
+    func protectedFilesDoNotCount(keep: RecordingSegments, ending: String) async throws {
         try await withTemporaryDirectory { directory in
             let old = (0..<3).map { "out-0000\($0).\(ending)" }
             for name in old {
@@ -61,7 +62,7 @@ import Testing
             #expect(symlink("elsewhere", directory.file("20200101")) == 0)
             #expect(symlink("elsewhere/100000.mkv", directory.file("20200102/110000.mkv")) == 0)
             let recorder = try Self.recorder(
-                directory.file("%Y%m%d/%H%M%S.mkv"), .init(files: 1), isDated: true)
+                directory.file("%Y%m%d/%H%M%S.mkv"), .init(keepFiles: 1), isDated: true)
             let (report, warnings) = try await Self.record(50, into: recorder)
             #expect(report.files.count == 1 && report.removedFiles == 2 && warnings.isEmpty)
             #expect(
@@ -82,7 +83,7 @@ import Testing
                 #expect(symlink("elsewhere", directory.file("\(year)")) == 0)
             }
             let recorder = try Self.recorder(
-                directory.file("%Y/%m%d%H%M%S.mkv"), .init(files: 1), isDated: true)
+                directory.file("%Y/%m%d%H%M%S.mkv"), .init(keepFiles: 1), isDated: true)
             let (report, warnings) = try await Self.record(100, into: recorder)
             #expect(report.removedFiles == 0 && report.files.count == 4)
             #expect(warnings.count == 1)
@@ -98,7 +99,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory.file("out-00000.mkv")
             let claim = try #require(try ClaimedFile(path, mustBeNew: true))
-            let recorder = try Self.recorder(directory.file("out.mkv"), .init(files: 1))
+            let recorder = try Self.recorder(directory.file("out.mkv"), .init(keepFiles: 1))
             let (report, warnings) = try await Self.record(75, into: recorder)
             #expect(report.removedFiles == 2 && warnings.isEmpty)
             #expect(directory.contents == ["out-00000.mkv", "out-00003.mkv"])
@@ -109,7 +110,7 @@ import Testing
     @Test func recordingDoesNotWaitForItsRing() async throws {
         try await withTemporaryDirectory { directory in
             for index in 0..<50 { _ = try directory.write("old", to: "out-000\(10 + index).mkv") }
-            let recorder = try Self.recorder(directory.file("out.mkv"), .init(files: 2))
+            let recorder = try Self.recorder(directory.file("out.mkv"), .init(keepFiles: 2))
             let isReleased = DispatchSemaphore(value: 0)
             try #require(recorder.writer.ring).queue.async { isReleased.wait() }
             try recorder.start()

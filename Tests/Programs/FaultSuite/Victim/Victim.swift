@@ -48,7 +48,7 @@ struct Victim: Sendable {
         if order.preRoll > 0 { configuration.preRoll = .seconds(order.preRoll) }
         if order.segment > 0 {
             configuration.segments = RecordingSegments(
-                length: .seconds(order.segment), keep: RecordingSegments.Ring(files: order.keep))
+                length: .seconds(order.segment), keepFiles: order.keep)
         }
         if order.reserve >= 0 { configuration.reserve = order.reserve }
         return configuration
