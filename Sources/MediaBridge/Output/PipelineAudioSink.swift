@@ -49,14 +49,14 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
     /// `opusparse ! oggmux ! filesink location=out.ogg`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
-    public func write(_ unit: EncodedAudioFrame) async throws(PipelineError) {
-        try await write(unit, "encoded \(unit.codec) frame")
+    public func write(_ frame: EncodedAudioFrame) async throws(PipelineError) {
+        try await write(frame, "encoded \(frame.codec) frame")
     }
 
     /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.
     @discardableResult
-    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        branch.accept(unit)
+    public func consume(_ frame: EncodedAudioFrame) -> FrameDisposition {
+        branch.accept(frame)
     }
 
     // MARK: AudioSink, for an engine's control thread

@@ -78,14 +78,14 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// `h264parse ! mp4mux ! filesink location=out.mp4`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
-    public func write(_ unit: EncodedVideoFrame) async throws(PipelineError) {
-        try await write(unit, "encoded \(unit.codec) frame")
+    public func write(_ frame: EncodedVideoFrame) async throws(PipelineError) {
+        try await write(frame, "encoded \(frame.codec) frame")
     }
 
     /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
     @discardableResult
-    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        branch.accept(unit)
+    public func consume(_ frame: EncodedVideoFrame) -> FrameDisposition {
+        branch.accept(frame)
     }
 
     // MARK: VideoSink, for an engine's control thread
@@ -98,8 +98,8 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     public func codecs() -> Set<VideoCodec> { branch.acceptedCodecs }
 
     /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
-    public func render(_ unit: EncodedVideoFrame) throws(PipelineError) {
-        try render(unit, "encoded \(unit.codec) frame")
+    public func render(_ frame: EncodedVideoFrame) throws(PipelineError) {
+        try render(frame, "encoded \(frame.codec) frame")
     }
 
     /// Writes a frame as ``consume(_:)-(VideoFrame)`` does, and throws if it is not taken.

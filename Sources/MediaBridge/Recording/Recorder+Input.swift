@@ -111,9 +111,9 @@ extension Recorder {
     ///
     /// - Returns: Dropped as ``DropCause/badFormat`` for a unit that is empty or larger than 8 MB.
     @discardableResult
-    package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        note(unit.rotation)
-        return take(try? unit.sample(), of: .video)
+    package func consume(_ frame: EncodedVideoFrame) -> FrameDisposition {
+        note(frame.rotation)
+        return take(try? frame.sample(), of: .video)
     }
 
     /// Records a unit of encoded video unchanged. Suspends, without blocking a thread, while the
@@ -123,10 +123,10 @@ extension Recorder {
     ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
     ///   or larger than 8 MB. Units handed over during a pause, after ``rearm()``, and before the first
     ///   key frame are ignored.
-    public func write(_ unit: EncodedVideoFrame) async throws(PipelineError) {
-        note(unit.rotation)
-        try await write(.video, "encoded \(unit.codec) frame") { () throws(PipelineError) in
-            try unit.sample()
+    public func write(_ frame: EncodedVideoFrame) async throws(PipelineError) {
+        note(frame.rotation)
+        try await write(.video, "encoded \(frame.codec) frame") { () throws(PipelineError) in
+            try frame.sample()
         }
     }
 
@@ -135,14 +135,14 @@ extension Recorder {
     ///
     /// - Returns: Dropped as ``DropCause/badFormat`` for a frame that is empty or larger than 8 MB.
     @discardableResult
-    public func consume(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        take(try? unit.sample(), of: .audio)
+    public func consume(_ frame: EncodedAudioFrame) -> FrameDisposition {
+        take(try? frame.sample(), of: .audio)
     }
 
     /// Records a unit of encoded audio unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
-    public func write(_ unit: EncodedAudioFrame) async throws(PipelineError) {
-        try await write(.audio, "encoded \(unit.codec) frame") { () throws(PipelineError) in
-            try unit.sample()
+    public func write(_ frame: EncodedAudioFrame) async throws(PipelineError) {
+        try await write(.audio, "encoded \(frame.codec) frame") { () throws(PipelineError) in
+            try frame.sample()
         }
     }
 
@@ -232,8 +232,8 @@ extension Recorder: VideoSink, AudioSink {
 
     /// Records a unit as `consume(_:)` does, and throws if it is not taken.
     @_documentation(visibility: internal)
-    public func render(_ unit: EncodedVideoFrame) throws {
-        try check(consume(unit), "encoded \(unit.codec) frame")
+    public func render(_ frame: EncodedVideoFrame) throws {
+        try check(consume(frame), "encoded \(frame.codec) frame")
     }
 
     /// Records a frame as `consume(_:)` does, and throws if it is not

@@ -12,7 +12,7 @@ internal import Synchronization
 /// ```swift
 /// final class Viewer: PeerConnectionObserver {
 ///     func stateChanged(_ state: PeerConnection.State) { print(state) }
-///     func receive(_ unit: EncodedVideoFrame) { print(unit.codec, unit.isKeyFrame) }
+///     func receive(_ frame: EncodedVideoFrame) { print(frame.codec, frame.isKeyFrame) }
 /// }
 /// let connection = PeerConnection(.receiver, observer: Viewer())
 /// let answer = try await connection.answer(offer)  // the peer's text; send it the answer
@@ -214,16 +214,16 @@ extension PeerConnection {
     ///   before the first keyframe, `DropCause.wrongBufferType` for another codec,
     ///   `DropCause.queueFull`, `DropCause.noTime`, `DropCause.closed`.
     @discardableResult
-    public func send(_ unit: EncodedVideoFrame) -> FrameDisposition {
-        send(.video) { $0.send(unit) }
+    public func send(_ frame: EncodedVideoFrame) -> FrameDisposition {
+        send(.video) { $0.send(frame) }
     }
 
     /// Sends an encoded audio frame. Never blocks.
     ///
     /// - Returns: As for ``send(_:)-(EncodedVideoFrame)``; audio has no keyframes.
     @discardableResult
-    public func send(_ unit: EncodedAudioFrame) -> FrameDisposition {
-        send(.audio) { $0.send(unit) }
+    public func send(_ frame: EncodedAudioFrame) -> FrameDisposition {
+        send(.audio) { $0.send(frame) }
     }
 
     /// Sends an encoded frame of either kind.

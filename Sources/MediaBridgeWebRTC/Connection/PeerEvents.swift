@@ -14,9 +14,9 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
     /// Called with each encoded video frame (access unit), in decoding order, with timestamps of
     /// the shared clock (`LiveTiming`). The first frame is a keyframe, and so is the first frame
     /// after a loss.
-    func receive(_ unit: EncodedVideoFrame)
+    func receive(_ frame: EncodedVideoFrame)
     /// Called with each encoded audio frame.
-    func receive(_ unit: EncodedAudioFrame)
+    func receive(_ frame: EncodedAudioFrame)
     /// Called when the peer needs a keyframe, at most four times a second. Requests are never lost.
     func keyFrameNeeded()
     /// Called when the capacity of the network has changed.
@@ -27,9 +27,9 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
 
 extension PeerConnectionObserver {
     /// Discards the frame.
-    public func receive(_ unit: EncodedVideoFrame) {}
+    public func receive(_ frame: EncodedVideoFrame) {}
     /// Discards the frame.
-    public func receive(_ unit: EncodedAudioFrame) {}
+    public func receive(_ frame: EncodedAudioFrame) {}
     /// Does nothing.
     public func keyFrameNeeded() {}
     /// Does nothing.

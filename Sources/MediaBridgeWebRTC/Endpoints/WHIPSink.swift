@@ -128,9 +128,9 @@ public final class WHIPSink: VideoSink, Sendable {
     }
 
     /// Sends an encoded frame. Throws the reason if the session has failed permanently.
-    public func render(_ unit: EncodedVideoFrame) throws {
+    public func render(_ frame: EncodedVideoFrame) throws {
         if let failure { throw failure }
-        _ = take(unit)
+        _ = take(frame)
     }
 
     // MARK: Media

@@ -99,7 +99,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     ///
     /// Default: takes no units, and refuses them as ``DropCause/wrongBufferType``.
     @discardableResult
-    func consume(_ unit: EncodedVideoFrame) -> FrameDisposition
+    func consume(_ frame: EncodedVideoFrame) -> FrameDisposition
 
     /// Accepts a reference-counted picture without a copy, or returns the reason for dropping it.
     ///
@@ -153,7 +153,7 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
 
 extension VideoFrameConsumer {
     @discardableResult
-    public func consume(_ unit: EncodedVideoFrame) -> FrameDisposition {
+    public func consume(_ frame: EncodedVideoFrame) -> FrameDisposition {
         .dropped(.wrongBufferType)
     }
 
@@ -256,7 +256,7 @@ public protocol VideoSink: MediaEndpoint {
     /// Takes one encoded frame of a codec in ``codecs()``. Units come in the order in which they are
     /// decoded, beginning with a key frame; if one is lost, those up to the next key frame are lost,
     /// too. The unit may be kept; it stays valid.
-    func render(_ unit: EncodedVideoFrame) throws
+    func render(_ frame: EncodedVideoFrame) throws
 
     /// Renders one frame, which has its own format, strides, time and rotation. The frame may be
     /// kept; it stays valid.
@@ -295,8 +295,8 @@ extension VideoSink {
         }
     }
 
-    public func render(_ unit: EncodedVideoFrame) throws {
-        throw FrameError(.badFormat, "\(type(of: self)) accepts no encoded frames in \(unit.codec)")
+    public func render(_ frame: EncodedVideoFrame) throws {
+        throw FrameError(.badFormat, "\(type(of: self)) accepts no encoded frames in \(frame.codec)")
     }
 
     public func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) throws {
