@@ -1,7 +1,7 @@
-/// A unit of encoded audio: a small, copyable, reference-counted handle on the bytes of one packet,
+/// An encoded frame of audio: a small, copyable, reference-counted handle on the bytes of one packet,
 /// with its times.
 ///
-/// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
+/// Passing the frame on, keeping it, and sending it to any number of outputs copies no bytes. It
 /// outlives the pipeline that produced it. Thread: any.
 public struct EncodedAudioFrame: Sendable {
     /// The codec of the bytes.
@@ -11,10 +11,10 @@ public struct EncodedAudioFrame: Sendable {
     package var storage: any EncodedStorage
 
     /// When the first sample is due, in the running time of the object that produced it; `nil` if
-    /// unknown. Outputs and recordings reject a unit without it.
+    /// unknown. Outputs and recordings reject a frame without it.
     public var runningTime: MediaTime?
 
-    /// How long the unit lasts; `nil` if unknown.
+    /// How long the frame lasts; `nil` if unknown.
     public var duration: MediaTime?
 
     /// Samples per second and channel, in Hz; `nil` if only the bytes contain it.
@@ -23,11 +23,11 @@ public struct EncodedAudioFrame: Sendable {
     /// The number of channels; `nil` if only the bytes contain it.
     public var channels: Int?
 
-    /// How running time relates to the shared clock; set on units of a live capture, otherwise
+    /// How running time relates to the shared clock; set on frames of a live capture, otherwise
     /// `nil`.
     public var liveTiming: LiveTiming?
 
-    /// Creates a unit from a storage. Its bytes are not checked here.
+    /// Creates an encoded frame from a storage. Its bytes are not checked here.
     package init(
         _ codec: AudioCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
         duration: MediaTime? = nil, sampleRate: Int? = nil, channels: Int? = nil,
@@ -42,13 +42,13 @@ public struct EncodedAudioFrame: Sendable {
         self.liveTiming = liveTiming
     }
 
-    /// Creates a unit from bytes of the program: Opus, AAC, MP3, AC-3 and G.711. They are not checked
-    /// here.
+    /// Creates an encoded frame from bytes of the program: Opus, AAC, MP3, AC-3 and G.711. They are not
+    /// checked here.
     ///
     /// - Parameters:
     ///   - codec: The codec of the bytes.
-    ///   - bytes: One unit.
-    ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes.
+    ///   - bytes: One encoded frame.
+    ///   - codecData: What the decoder needs before the first frame, if it is not in the bytes.
     ///     Default `nil`.
     ///   - runningTime: When its first sample is due; `nil` if that is not known.
     ///   - duration: The duration of its samples; `nil`, the default, if only the bytes contain it.
@@ -66,7 +66,7 @@ public struct EncodedAudioFrame: Sendable {
     /// The number of bytes.
     public var byteCount: Int { storage.byteCount }
 
-    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    /// What the decoder needs before the first frame, if it is not in the bytes; otherwise `nil`.
     public var codecData: [UInt8]? { storage.codecData }
 
     /// Calls `body` with the bytes, which are valid only during the call.

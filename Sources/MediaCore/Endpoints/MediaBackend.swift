@@ -27,7 +27,7 @@ package protocol MediaBackend: Sendable {
     /// - Parameters:
     ///   - codec: The codec of the stream.
     ///   - consumer: Receives the pictures, each with the time, the live timing and the rotation of
-    ///     its access unit.
+    ///     its encoded frame.
     func makeDecoder(
         _ codec: VideoCodec, to consumer: any VideoFrameConsumer
     ) throws -> any VideoDecoder
@@ -39,7 +39,8 @@ package protocol MediaBackend: Sendable {
     ///
     /// - Parameters:
     ///   - settings: What it makes.
-    ///   - consumer: Receives the units (``VideoFrameConsumer/consume(_:)-(EncodedVideoFrame)``).
+    ///   - consumer: Receives the encoded frames
+    ///     (``VideoFrameConsumer/consume(_:)-(EncodedVideoFrame)``).
     func makeEncoder(
         _ settings: VideoEncoderSettings, to consumer: any VideoFrameConsumer
     ) throws -> any VideoEncoder
@@ -110,10 +111,10 @@ package struct VideoConversion: Hashable, Sendable {
 
 /// The settings of an encoder for a live video stream.
 package struct VideoEncoderSettings: Hashable, Sendable {
-    /// The codec of the units.
+    /// The codec of the encoded frames.
     package var codec: VideoCodec
-    /// The bit rate, in bits per second. The units of one second have approximately this size in
-    /// total.
+    /// The bit rate, in bits per second. The encoded frames of one second have approximately this size
+    /// in total.
     package var bitRate: Int
     /// The frame rate for which the bits are distributed, in frames per second. Default 30.
     package var frameRate: Double
@@ -138,8 +139,8 @@ package struct VideoEncoderSettings: Hashable, Sendable {
     }
 }
 
-/// Encodes the frames of one live stream, without look-ahead or reordering: each unit is produced
-/// at once.
+/// Encodes the frames of one live stream, without look-ahead or reordering: each encoded frame is
+/// produced at once.
 ///
 /// A change of the frame size or format starts with a key frame, and no frame is lost. An encoder
 /// that fails calls ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``encode(_:)``
@@ -147,8 +148,8 @@ package struct VideoEncoderSettings: Hashable, Sendable {
 package protocol VideoEncoder: Sendable {
     /// The name of the element that encodes.
     var name: String { get }
-    /// Accepts one frame, later than the previous one. Its unit is delivered to the consumer at
-    /// once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
+    /// Accepts one frame, later than the previous one. Its encoded frame is delivered to the consumer
+    /// at once or later, with the frame's times and rotation. Thread: any; calls must not overlap.
     /// Does not block.
     ///
     /// - Returns: ``DropCause/queueFull`` if too many frames wait; the frame is then dropped.
@@ -167,41 +168,41 @@ package protocol VideoEncoder: Sendable {
     /// Changes the bit rate from the next frame on, in bits per second.
     func setBitRate(_ bitRate: Int)
 
-    /// Delivers the units of all accepted frames, then releases all resources; no unit is delivered
-    /// afterwards. Called on a queue where it may block.
+    /// Delivers the encoded frames of all accepted frames, then releases all resources; none is
+    /// delivered afterwards. Called on a queue where it may block.
     func stop()
 }
 
-/// Decodes access units into frames.
+/// Decodes encoded frames (access units) into pictures.
 ///
-/// A damaged unit loses its own picture and the pictures that refer to it; decoding continues with
-/// the next unit that can be decoded. If the decoder fails permanently, it calls
+/// A damaged frame loses its own picture and the pictures that refer to it; decoding continues with
+/// the next frame that can be decoded. If the decoder fails permanently, it calls
 /// ``VideoFrameConsumer/sourceDidFail(_:)`` of its consumer, and ``decode(_:)`` then returns
 /// ``DropCause/closed``.
 package protocol VideoDecoder: Sendable {
-    /// Accepts one access unit. Its picture is delivered to the consumer at once or later. Thread:
+    /// Accepts one encoded frame. Its picture is delivered to the consumer at once or later. Thread:
     /// any; calls must not overlap. Does not block.
     ///
-    /// - Returns: ``DropCause/queueFull`` if too many units are queued; the unit is then lost, with
-    ///   all units that refer to it. ``DropCause/undecodable`` for bytes that are not a unit of the
-    ///   codec; ``DropCause/wrongBufferType`` for a unit of another codec; ``DropCause/closed``
+    /// - Returns: ``DropCause/queueFull`` if too many frames are queued; the frame is then lost, with
+    ///   all frames that refer to it. ``DropCause/undecodable`` for bytes that are not a frame of the
+    ///   codec; ``DropCause/wrongBufferType`` for a frame of another codec; ``DropCause/closed``
     ///   after ``stop()``.
     func decode(_ unit: EncodedVideoFrame) -> FrameDisposition
 
-    /// Signalled when ``decode(_:)`` may accept a unit again that it refused as
+    /// Signalled when ``decode(_:)`` may accept a frame again that it refused as
     /// ``DropCause/queueFull``. One waiter.
     var room: MonotonicSignal { get }
 
-    /// The number of accepted units that are known to have produced no picture: damaged units, and
-    /// units that refer to a missing unit.
+    /// The number of accepted frames that are known to have produced no picture: damaged frames, and
+    /// frames that refer to a missing frame.
     var lostUnits: Int { get }
 
     /// The number of pictures that the decoder inserted, such as repeated ones, minus the number of
-    /// accepted units without a picture, such as units with only parameter sets. ``lostUnits`` and
-    /// the delivered pictures therefore add up to the accepted units plus this number.
+    /// accepted frames without a picture, such as frames with only parameter sets. ``lostUnits`` and
+    /// the delivered pictures therefore add up to the accepted frames plus this number.
     var pictureSurplus: Int { get }
 
-    /// Delivers the pictures that are held back for reordering. The next unit must not refer to
+    /// Delivers the pictures that are held back for reordering. The next frame must not refer to
     /// earlier ones. Called on a queue where it may block; returns when the pictures have been
     /// delivered.
     func drain()
@@ -215,7 +216,7 @@ package protocol VideoDecoder: Sendable {
 
 /// The settings of an encoder for a live audio stream.
 package struct AudioEncoderSettings: Hashable, Sendable {
-    /// The codec of the units.
+    /// The codec of the encoded frames.
     package var codec: AudioCodec
     /// The bit rate, in bits per second. A codec with a fixed rate ignores it. Default 64,000:
     /// speech and music in stereo, with Opus.
@@ -235,36 +236,37 @@ package protocol AudioEncoder: Sendable {
     /// and samples that overlap the previous frame are dropped (``AudioContinuity``). A larger time
     /// difference restarts the stream.
     ///
-    /// - Returns: The completed units, each with the time of its first sample: none while too few
-    ///   samples wait, several for a long frame.
+    /// - Returns: The completed encoded frames, each with the time of its first sample: none while too
+    ///   few samples wait, several for a long frame.
     /// - Throws: If the frame has no time or cannot be encoded; encoding the next frame may
     ///   succeed.
     func encode(_ frame: AudioFrame) throws -> [EncodedAudioFrame]
 
-    /// Encodes the waiting samples, padded with silence to the end of the unit. This ends the
+    /// Encodes the waiting samples, padded with silence to the end of the encoded frame. This ends the
     /// encoder.
     func finish() throws -> [EncodedAudioFrame]
 
     /// Changes the bit rate from the next frame on, in bits per second.
     func setBitRate(_ bitRate: Int)
 
-    /// Sets the expected fraction of lost units, from 0 to 1; zero at first. A codec that supports
-    /// it puts a second, coarse copy of each unit's sound into the next unit, within the bit rate.
+    /// Sets the expected fraction of lost encoded frames, from 0 to 1; zero at first. A codec that
+    /// supports it puts a second, coarse copy of each frame's sound into the next one, within the bit
+    /// rate.
     func expectLoss(of share: Double)
 }
 
-/// Decodes the units of one stream of audio, on the caller's thread.
+/// Decodes the encoded frames of one stream of audio, on the caller's thread.
 ///
 /// Thread: any, one call at a time. A call takes a fraction of the time that its samples last.
 package protocol AudioDecoder: Sendable {
-    /// Decodes a unit, in the order of times.
+    /// Decodes an encoded frame, in the order of times.
     ///
-    /// - Returns: The samples, with the unit's time and live timing. Several frames if units before this
-    ///   one are missing and the codec replaces up to 120 ms of them by what might have been there; none
-    ///   while a codec begins.
-    /// - Throws: If the unit cannot be decoded; the next one may be.
+    /// - Returns: The samples, with the encoded frame's time and live timing. Several frames if encoded
+    ///   frames before this one are missing and the codec replaces up to 120 ms of them by what might have
+    ///   been there; none while a codec begins.
+    /// - Throws: If the encoded frame cannot be decoded; the next one may be.
     func decode(_ unit: EncodedAudioFrame) throws -> [AudioFrame]
 
-    /// The number of samples, per channel, that replace missing units.
+    /// The number of samples, per channel, that replace missing encoded frames.
     var concealedSamples: Int { get }
 }

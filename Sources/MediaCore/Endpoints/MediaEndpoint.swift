@@ -137,7 +137,7 @@ package protocol MediaFrame: Sendable {
     var liveTiming: LiveTiming? { get }
     /// Whether the frame contains nothing.
     var isEmpty: Bool { get }
-    /// Which other units an encoded frame refers to; `nil` for a frame that stands by itself.
+    /// Which other encoded frames an encoded frame refers to; `nil` for a frame that stands by itself.
     var unitReferences: EncodedVideoFrameReferences? { get }
 }
 

@@ -94,10 +94,10 @@ public protocol VideoFrameConsumer: AnyObject, Sendable {
     @discardableResult
     func consume(_ frame: consuming VideoFrame) -> FrameDisposition
 
-    /// Accepts an encoded frame, or returns the reason for dropping it. Units come in the order in
-    /// which they are decoded.
+    /// Accepts an encoded frame, or returns the reason for dropping it. Encoded frames come in the
+    /// order in which they are decoded.
     ///
-    /// Default: takes no units, and refuses them as ``DropCause/wrongBufferType``.
+    /// Default: takes no encoded frames, and refuses them as ``DropCause/wrongBufferType``.
     @discardableResult
     func consume(_ frame: EncodedVideoFrame) -> FrameDisposition
 
@@ -232,7 +232,7 @@ extension VideoFrameConsumer {
 /// stop, dispose. Start and stop may repeat, and so may initialise and dispose. All calls come from
 /// one caller, never overlap and are never made on the main thread, so a conforming class need not
 /// be Sendable. A sink implements one of the three render methods for pictures, and
-/// ``render(_:)-(EncodedVideoFrame)`` if it takes units; all other methods have default
+/// ``render(_:)-(EncodedVideoFrame)`` if it takes encoded frames; all other methods have default
 /// implementations.
 ///
 /// Source: Agora's `AgoraVideoSinkProtocol`, OpenTok's `OTVideoRender`.
@@ -245,17 +245,17 @@ public protocol VideoSink: MediaEndpoint {
     /// frames are delivered unconverted.
     func pixelFormat() -> VideoPixelFormat
 
-    /// Returns the codecs whose units this sink takes as they are, without decoding. Called once.
-    /// Default: none.
+    /// Returns the codecs whose encoded frames this sink takes as they are, without decoding. Called
+    /// once. Default: none.
     ///
     /// Such a sink still gets pictures if the stream consists of pictures, if processors change
     /// them, or if the video sink's options ask for a size, for upright or for mirrored pictures. A
-    /// camera's units are mirrored only on request.
+    /// camera's encoded frames are mirrored only on request.
     func codecs() -> Set<VideoCodec>
 
-    /// Takes one encoded frame of a codec in ``codecs()``. Units come in the order in which they are
-    /// decoded, beginning with a key frame; if one is lost, those up to the next key frame are lost,
-    /// too. The unit may be kept; it stays valid.
+    /// Takes one encoded frame of a codec in ``codecs()``. Encoded frames come in the order in which
+    /// they are decoded, beginning with a key frame; if one is lost, those up to the next key frame are
+    /// lost, too. The frame may be kept; it stays valid.
     func render(_ frame: EncodedVideoFrame) throws
 
     /// Renders one frame, which has its own format, strides, time and rotation. The frame may be

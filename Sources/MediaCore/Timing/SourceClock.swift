@@ -51,7 +51,7 @@ package struct SourceClock: SourceTiming {
 
     package init(isOffline: Bool) { self.isOffline = isOffline }
 
-    /// The timestamps of one frame or unit.
+    /// The timestamps of one frame, encoded or not.
     package struct Stamp {
         package let time: MediaTime?
         package let liveTiming: LiveTiming?
@@ -59,8 +59,8 @@ package struct SourceClock: SourceTiming {
         package var lead = MediaTime.zero
         /// Whether the time may be negative: decoding begins before the first picture is shown.
         package var mayPrecedeZero = false
-        /// Whether a clock that is far off may be set again here. Not between units that are shown in
-        /// another order: their pictures would be shown out of order.
+        /// Whether a clock that is far off may be set again here. Not between encoded frames that are shown
+        /// in another order: their pictures would be shown out of order.
         package var mayJump = true
 
         package init(time: MediaTime?, liveTiming: LiveTiming?) {

@@ -18,7 +18,7 @@ package struct NetworkUnits: Sequence {
         lengthSize = codecData.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 }
     }
 
-    /// Whether the bytes begin as a unit does: with a start code, or with the length of a NAL unit.
+    /// Whether the bytes begin as an access unit does: with a start code, or with the length of a NAL unit.
     package var beginsWithUnit: Bool {
         guard lengthSize == nil else { return contains { _ in true } }
         guard let first = bytes.firstIndex(where: { $0 != 0 }) else { return false }

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// A unit of encoded video: a small, copyable, reference-counted handle on the bytes of one access
+/// An encoded frame of video: a small, copyable, reference-counted handle on the bytes of one access
 /// unit, with its times.
 ///
 /// ```swift
 /// let camera = try PipelineVideoSource("v4l2src ! video/x-h264 ! h264parse")
-/// for try await unit in camera.encodedFrames() {
-///     print(unit.codec, unit.isKeyFrame, unit.byteCount)
-///     try await recorder.write(unit)  // copied, not decoded
+/// for try await frame in camera.encodedFrames() {
+///     print(frame.codec, frame.isKeyFrame, frame.byteCount)
+///     try await recorder.write(frame)  // copied, not decoded
 /// }
 /// ```
 ///
-/// Passing a unit on, keeping it, and sending it to any number of outputs copies no bytes. It
+/// Passing the frame on, keeping it, and sending it to any number of outputs copies no bytes. It
 /// outlives the pipeline that produced it. Thread: any.
 public struct EncodedVideoFrame: Sendable {
     /// The codec of the bytes.
@@ -24,11 +24,11 @@ public struct EncodedVideoFrame: Sendable {
     private var parsed = ParsedReferences()
 
     /// When the picture is due, in the running time of the object that produced it; `nil` if
-    /// unknown. Pushed units may have a capture time by any clock that only advances, and `nil`
+    /// unknown. Pushed frames may have a capture time by any clock that only advances, and `nil`
     /// means the time of the push.
     public var runningTime: MediaTime?
 
-    /// When the unit is decoded, in the same time; `nil` if it is not known. Differs from
+    /// When the frame is decoded, in the same time; `nil` if it is not known. Differs from
     /// ``runningTime`` where pictures are decoded in another order than they are shown.
     public var decodingTime: MediaTime?
 
@@ -38,11 +38,11 @@ public struct EncodedVideoFrame: Sendable {
     /// How far the picture must be turned clockwise to stand upright.
     public var rotation: VideoRotation
 
-    /// How running time relates to the shared clock; set on units of a live capture, otherwise
+    /// How running time relates to the shared clock; set on frames of a live capture, otherwise
     /// `nil`.
     public var liveTiming: LiveTiming?
 
-    /// Creates a unit from a storage. Its bytes are not checked here.
+    /// Creates an encoded frame from a storage. Its bytes are not checked here.
     package init(
         _ codec: VideoCodec, _ storage: any EncodedStorage, runningTime: MediaTime?,
         decodingTime: MediaTime? = nil, duration: MediaTime? = nil,
@@ -58,13 +58,13 @@ public struct EncodedVideoFrame: Sendable {
         self.liveTiming = liveTiming
     }
 
-    /// Creates a unit from bytes of the program. They are not checked here.
+    /// Creates an encoded frame from bytes of the program. They are not checked here.
     ///
     /// - Parameters:
     ///   - codec: The codec of the bytes.
-    ///   - bytes: One unit.
-    ///   - codecData: What the decoder needs before the first unit, if it is not in the bytes: `avcC` or
-    ///     `hvcC` for units whose NAL units follow their lengths. Default `nil`.
+    ///   - bytes: One encoded frame.
+    ///   - codecData: What the decoder needs before the first frame, if it is not in the bytes: `avcC` or
+    ///     `hvcC` for frames whose NAL units follow their lengths. Default `nil`.
     ///   - runningTime: When its picture is due; `nil` if that is not known.
     ///   - rotation: The clockwise rotation for display. Default none.
     public init(
@@ -79,7 +79,7 @@ public struct EncodedVideoFrame: Sendable {
     /// The number of bytes.
     public var byteCount: Int { storage.byteCount }
 
-    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    /// What the decoder needs before the first frame, if it is not in the bytes; otherwise `nil`.
     public var codecData: [UInt8]? { storage.codecData }
 
     /// The size of the picture; `nil` if only the bytes contain it.
@@ -139,17 +139,17 @@ public struct VideoCodec: RawRepresentable, Hashable, Sendable, CustomStringConv
 
 // MARK: References
 
-/// Which other units an encoded frame refers to.
+/// Which other encoded frames an encoded frame refers to.
 package enum EncodedVideoFrameReferences: UInt8, Sendable {
-    /// None: decoding may begin with this unit.
+    /// None: decoding may begin with this frame.
     case none = 1
-    /// The unit contains no picture, only parameter sets that others need.
+    /// The frame contains no picture, only parameter sets that others need.
     case noPicture
-    /// Earlier units, or the references are unknown.
+    /// Earlier frames, or the references are unknown.
     case unitsBefore
 }
 
-/// The result of parsing a unit's headers, once they have been parsed.
+/// The result of parsing a frame's headers, once they have been parsed.
 private final class ParsedReferences: Sendable {
     private let stored = Atomic<UInt8>(0)
 
@@ -167,16 +167,16 @@ private final class ParsedReferences: Sendable {
 }
 
 extension EncodedVideoFrame {
-    /// Whether decoding may begin with this unit.
+    /// Whether decoding may begin with this frame.
     ///
-    /// A unit of a pipeline is marked accordingly. Otherwise its bytes are parsed: for H.264 an IDR
+    /// A frame of a pipeline is marked accordingly. Otherwise its bytes are parsed: for H.264 an IDR
     /// picture, a picture that comes with its parameter sets, or one marked as a recovery point;
-    /// for H.265 a random access picture; for VP8 and VP9 a key frame; for AV1 a unit with a
-    /// sequence header. Every JPEG picture is a key frame. The bytes of other codecs are not
-    /// parsed, and every unit counts as a key frame.
+    /// for H.265 a random access picture; for VP8 and VP9 a key frame; for AV1 a temporal unit
+    /// with a sequence header. Every JPEG picture is a key frame. The bytes of other codecs are not
+    /// parsed, and every frame counts as a key frame.
     public var isKeyFrame: Bool { references == .none }
 
-    /// Which units this one refers to. Its headers are parsed once for all copies of the frame.
+    /// Which other encoded frames this one refers to. Its headers are parsed once for all copies of the frame.
     package var references: EncodedVideoFrameReferences {
         if storage.isKeyFrame == true { return .none }
         let parsed = parsed.value {
@@ -186,7 +186,7 @@ extension EncodedVideoFrame {
         return storage.isKeyFrame == false && parsed == .none ? .unitsBefore : parsed
     }
 
-    /// By codec: what finds the references in the bytes of a unit. The bytes of other codecs are not
+    /// By codec: what finds the references in the bytes of a frame. The bytes of other codecs are not
     /// parsed.
     private static let parsers: [VideoCodec: @Sendable (Self, Bytes) -> References] = [
         .h264: { h264References($1, NetworkUnits($1, of: .h264, codecData: $0.codecData)) },
@@ -245,7 +245,7 @@ extension EncodedVideoFrame {
         return showsExisting == 0 && isInter == 0 ? .none : .unitsBefore
     }
 
-    /// A unit with a sequence header is taken for a key frame.
+    /// A temporal unit with a sequence header is taken for a key frame.
     private static func av1References(
         _ bytes: UnsafeRawBufferPointer
     ) -> EncodedVideoFrameReferences {
@@ -255,7 +255,7 @@ extension EncodedVideoFrame {
 
 // MARK: Storage
 
-/// The memory behind a unit of encoded media: a GStreamer buffer, or bytes of the program.
+/// The memory behind an encoded frame: a GStreamer buffer, or bytes of the program.
 ///
 /// Conforming types are reference-counted handles on bytes that never change. Thread: any, for all
 /// members.
@@ -263,13 +263,13 @@ package protocol EncodedStorage: AnyObject, Sendable {
     /// The number of bytes.
     var byteCount: Int { get }
 
-    /// What the decoder needs before the first unit, if it is not in the bytes; otherwise `nil`.
+    /// What the decoder needs before the first frame, if it is not in the bytes; otherwise `nil`.
     var codecData: [UInt8]? { get }
 
     /// The size of the picture; `nil` for audio, and if only the bytes contain it.
     var size: VideoSize? { get }
 
-    /// Whether decoding may begin with the unit; `nil` if only the bytes show it.
+    /// Whether decoding may begin with the frame; `nil` if only the bytes show it.
     var isKeyFrame: Bool? { get }
 
     /// Maps the bytes, calls `body` once and unmaps them.

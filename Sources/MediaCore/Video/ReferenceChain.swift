@@ -1,8 +1,8 @@
-/// Tracks whether the units that an encoded frame depends on were decoded. If one is missing, a
+/// Tracks whether the frames that an encoded frame depends on were decoded. If one is missing, a
 /// decoder produces wrong pictures without an error, or fails, until a key frame comes.
 package struct ReferenceChain: Sendable {
-    /// The maximum number of units of video that wait for one receiver: two seconds of most streams,
-    /// because a unit too many costs all units up to the next key frame.
+    /// The maximum number of encoded video frames that wait for one receiver: two seconds of most
+    /// streams, because a frame too many costs all frames up to the next key frame.
     package static let maximumWaiting = 64
 
     private var isBroken: Bool
@@ -11,16 +11,16 @@ package struct ReferenceChain: Sendable {
     /// - Parameter isBroken: Whether the chain begins with a key frame.
     package init(isBroken: Bool = true) { self.isBroken = isBroken }
 
-    /// Returns whether a unit may be decoded. A key frame closes the chain.
+    /// Returns whether an encoded frame may be decoded. A key frame closes the chain.
     package mutating func admits(_ references: EncodedVideoFrameReferences) -> Bool {
         if references == .none { (isBroken, isReported) = (false, false) }
         return !isBroken || references == .noPicture
     }
 
-    /// Returns why a receiver's queue does not take a unit; `nil` if it does. A queue that is full refuses
-    /// the unit and keeps the waiting ones, because later units refer to them.
+    /// Returns why a receiver's queue does not take an encoded frame; `nil` if it does. A queue that is
+    /// full refuses the frame and keeps the waiting ones, because later frames refer to them.
     ///
-    /// - Parameter waiting: The number of units that wait for the receiver.
+    /// - Parameter waiting: The number of encoded frames that wait for the receiver.
     package mutating func refusal(
         of references: EncodedVideoFrameReferences, waiting: Int
     ) -> DropCause? {
@@ -32,7 +32,7 @@ package struct ReferenceChain: Sendable {
         return nil
     }
 
-    /// Records that a unit is missing.
+    /// Records that an encoded frame is missing.
     ///
     /// - Returns: Whether that is to be reported: false until a key frame has come, once it was
     ///   reported.
