@@ -89,9 +89,9 @@ package protocol ChannelMembership: AnyObject, Sendable {
     ///   - user: The user that publishes the track.
     func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID)
 
-    /// Requests a key frame of another user's track, because a received unit cannot be decoded
-    /// without one. May be called for every such unit: the channel limits how often it forwards the
-    /// request. If the channel itself loses a unit, it requests a key frame without this call.
+    /// Requests a key frame of another user's track, because a received frame cannot be decoded
+    /// without one. May be called for every such frame: the channel limits how often it forwards the
+    /// request. If the channel itself loses a frame, it requests a key frame without this call.
     func requestKeyFrame(_ track: TrackID, of user: UserID)
 
     /// Sends a message to one user or to all others. Messages arrive whole, once and in order.
@@ -120,18 +120,18 @@ package protocol ChannelMembership: AnyObject, Sendable {
 ///
 /// Thread: any; one call of ``send(_:)`` at a time.
 package protocol ChannelPublication: AnyObject, Sendable {
-    /// The codecs of video units that the channel carries unchanged. A stream in any other form is
-    /// sent as pictures. ``PublicationFeedback/codecsChanged()`` reports a change. Default: none.
+    /// The codecs of the encoded video frames that the channel carries unchanged. A stream in any other
+    /// form is sent as pictures. ``PublicationFeedback/codecsChanged()`` reports a change. Default: none.
     var videoCodecs: Set<VideoCodec> { get }
 
-    /// The codecs of audio units that the channel carries unchanged. Default: none.
+    /// The codecs of the encoded audio frames that the channel carries unchanged. Default: none.
     var audioCodecs: Set<AudioCodec> { get }
 
     /// Whether the channel carries unencoded pictures and samples, as only a channel within a
     /// process does; otherwise they are encoded before they are sent. Default false.
     var carriesFrames: Bool { get }
 
-    /// Whether the channel carries units whose display order differs from their decoding order
+    /// Whether the channel carries encoded frames whose display order differs from their decoding order
     /// (B-frames); otherwise their pictures are encoded again. Default false: RTP has no decoding
     /// times.
     var carriesReorderedUnits: Bool { get }
@@ -140,7 +140,7 @@ package protocol ChannelPublication: AnyObject, Sendable {
     /// encoder's redundancy can help them. Read for each frame. Default 0.
     var lossOfReceivers: Double { get }
 
-    /// Sends media to all users that want the stream. Units are sent in decoding order. Never
+    /// Sends media to all users that want the stream. Encoded frames are sent in decoding order. Never
     /// blocks and copies no pixels. Media carries ``LiveTiming``, so that receivers on the same
     /// clock render in sync.
     ///
@@ -151,7 +151,7 @@ package protocol ChannelPublication: AnyObject, Sendable {
     func send(_ media: consuming ChannelMedia) -> FrameDisposition
 
     /// Mutes the stream, or sends it again. The other users are notified, and nothing is sent while
-    /// the stream is muted. After that, video units begin with a key frame.
+    /// the stream is muted. After that, encoded video begins with a key frame.
     func setMuted(_ isMuted: Bool)
 
     /// Announces the end of the stream, after its last frame. A second call does nothing.
@@ -169,7 +169,7 @@ extension ChannelPublication {
 /// Receives the channel's requests to the publisher of a track. Called one at a time, in order with
 /// the callbacks of the ``ChannelReceiver``; must return quickly.
 package protocol PublicationFeedback: AnyObject, Sendable {
-    /// Called when a receiver needs a key frame because it has just joined or has lost a unit.
+    /// Called when a receiver needs a key frame because it has just joined or has lost a frame.
     /// Called again if no key frame has arrived after a while.
     func keyFrameNeeded()
     /// Called when the limit of the receivers and the network changes. Initially there is none.
@@ -226,8 +226,8 @@ package enum ChannelMedia: Sendable {
 package protocol ChannelReceiver: AnyObject, Sendable {
     /// Called with each event.
     func handle(_ event: MembershipEvent)
-    /// Called with the media of another user; units come in decoding order. The first video unit is
-    /// a key frame, and so is the first unit after a loss.
+    /// Called with the media of another user; encoded frames come in decoding order. Encoded video
+    /// begins with a key frame, also after a loss.
     func receive(_ media: consuming ChannelMedia, _ stream: MediaTrackID, from user: UserID)
     /// Returns a token that is valid now. Called when the connection is restored, and before a
     /// token expires. If the returned token is not valid, the channel ends with one of the errors

@@ -1,10 +1,10 @@
 package import MediaCore
 internal import Synchronization
 
-/// Publishes pictures, sound and units without an engine: encodes media that the publication does
-/// not carry, within its limits, and passes units on unchanged.
+/// Publishes pictures, sound and encoded frames without an engine: encodes media that the publication
+/// does not carry, within its limits, and passes encoded frames on unchanged.
 ///
-/// Thread: any, one picture or unit, and one frame of audio, at a time.
+/// Thread: any, one frame of video, and one frame of audio, at a time.
 package final class MediaPublisher: PublicationFeedback {
     private let video: VideoStream
     private let sent: FlowMeter<VideoMedia>
@@ -19,7 +19,7 @@ package final class MediaPublisher: PublicationFeedback {
 
     /// - Parameters:
     ///   - backend: Encodes and converts.
-    ///   - onKeyFrameNeeded: Asks the source of units for a key frame.
+    ///   - onKeyFrameNeeded: Asks the source of encoded frames for a key frame.
     ///   - onFailure: Called if something cannot be encoded.
     package init(
         _ backend: any MediaBackend, onKeyFrameNeeded: @escaping @Sendable () -> Void = {},
@@ -58,10 +58,10 @@ package final class MediaPublisher: PublicationFeedback {
     /// Sends a picture.
     package func consume(_ frame: consuming VideoFrame) { video.consume(frame) }
 
-    /// Sends a unit.
+    /// Sends an encoded frame.
     ///
-    /// - Returns: Dropped as ``DropCause/wrongBufferType``, uncounted, for a unit that the publication does not
-    ///   carry.
+    /// - Returns: Dropped as ``DropCause/wrongBufferType``, uncounted, for a frame that the publication does
+    ///   not carry.
     package func consume(_ unit: EncodedVideoFrame) -> FrameDisposition { video.consume(unit) }
 
     /// Sends samples.
@@ -75,13 +75,13 @@ package final class MediaPublisher: PublicationFeedback {
         await publisher.withLock { $0.take() }?.stop(within: limit)
     }
 
-    /// The balance of the pictures to encode. Without any, that of the sent pictures and units;
-    /// without those, that of the sound.
+    /// The balance of the pictures to encode. Without any, that of the sent pictures and encoded
+    /// frames; without those, that of the sound.
     package var balance: FrameBalance {
         [encoded.balance, sent.balance].first { $0.offered > 0 } ?? sentAudio.balance
     }
 
-    /// The number of sent pictures, units and audio frames.
+    /// The number of sent pictures, encoded frames and audio frames.
     package var sentCount: Int { sent.delivered.frames + sentAudio.delivered.frames }
 
     // MARK: PublicationFeedback

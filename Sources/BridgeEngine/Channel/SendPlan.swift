@@ -11,7 +11,7 @@ public struct VideoEncoderConfiguration: Equatable, Sendable {
     public var isUpright = false
     /// The codec in which frames are sent. `nil`, the default: unencoded if the channel carries
     /// frames, as a channel inside the process does; otherwise the first codec that the backend encodes
-    /// and the channel carries. Units of a codec that the channel carries are always sent
+    /// and the channel carries. Encoded frames in a codec that the channel carries are always sent
     /// unchanged.
     public var codec: VideoCodec?
     /// The bit rate of encoded frames, in bits per second; `nil`, the default, for 0.1 bits per

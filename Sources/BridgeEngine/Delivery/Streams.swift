@@ -232,11 +232,11 @@ final class VideoStream: VideoFrameConsumer {
     }
 }
 
-/// Detects whether the pictures of a stream's units are decoded in another order than they are shown
+/// Detects whether the pictures of an encoded stream are decoded in another order than they are shown
 /// (B-frames). RTP has no decoding times, so WebRTC does not carry such streams.
 package struct PictureOrder: Sendable {
     private var last: MediaTime?
-    /// Whether the units so far are reordered.
+    /// Whether the frames so far are reordered.
     package private(set) var isReordered = false
 
     /// A time that goes back by more than this belongs to a clock that was restarted.
@@ -246,7 +246,7 @@ package struct PictureOrder: Sendable {
 
     package init() {}
 
-    /// Notes the next unit in the order of decoding.
+    /// Notes the next encoded frame in the order of decoding.
     package mutating func note(_ unit: EncodedVideoFrame) {
         guard let shown = unit.runningTime else { return }
         if let decoded = unit.decodingTime, shown - decoded > Self.rounding { isReordered = true }

@@ -35,7 +35,7 @@ public enum EngineEvent: Sendable {
     case sourceRestarting(MediaTrackID, attempt: Int)
     /// The source of a video track keeps to these parts of the limit from now on (``VideoSource/adapt(to:)``).
     case sourceLimited(TrackID, VideoLimit)
-    /// A receiver of this track's encoded frames joined late or lost a unit: have the encoder
+    /// A receiver of this track's encoded frames joined late or lost a frame: have the encoder
     /// produce a key frame. The engine also asks a source for it
     /// (``VideoSource/requestKeyFrame()``).
     case keyFrameNeeded(TrackID)

@@ -8,9 +8,9 @@ public import MediaCore
 public struct EngineStatistics: Sendable {
     /// One local track, over all its successive sources, or over everything that was pushed to it.
     public struct Track: FrameBalanced, Sendable {
-        /// Frames and encoded frames that arrived, fallback frames, and the units in ``decoding``, and
-        /// their outcomes: units that were passed on, and pictures that passed the capture
-        /// processors.
+        /// Frames and encoded frames that arrived, fallback frames, and the encoded frames in
+        /// ``decoding``, and their outcomes: encoded frames that were passed on, and pictures that
+        /// passed the capture processors.
         public var balance = FrameBalance()
         /// Encoded frames that were decoded because a receiver wanted their pictures. Pictures count
         /// as delivered.
@@ -23,8 +23,8 @@ public struct EngineStatistics: Sendable {
         public var delivered = 0
         /// Frames in ``delivered`` that were accepted.
         public var accepted = 0
-        /// Refused frames of sources, frames that the processors of all points dropped, and units
-        /// that produced no picture although a receiver wanted it.
+        /// Refused frames of sources, frames that the processors of all points dropped, and encoded
+        /// frames that produced no picture although a receiver wanted it.
         public var dropped = DropCounts()
         /// Frames per second since the previous statistics.
         public var frameRate = 0.0
@@ -165,7 +165,7 @@ extension EngineStatistics {
         public var decoding = FrameBalance()
         /// Samples received or decoded, per channel.
         public var sampleCount = 0
-        /// Samples in ``sampleCount`` that replace lost units, per channel.
+        /// Samples in ``sampleCount`` that replace lost encoded frames, per channel.
         public var concealedSamples = 0
         /// The format of the latest frame.
         public var format: AudioFormat?
@@ -199,7 +199,7 @@ extension EngineStatistics {
 /// In a balance, offered frames were queued for a receiver. They are dropped as
 /// ``DropCause/evicted`` if the receiver was slow, ``DropCause/closed`` if it left or the track
 /// ended meanwhile, ``DropCause/lost`` if they were lost in transit, and
-/// ``DropCause/needsKeyFrame`` if they refer to a unit that did not arrive.
+/// ``DropCause/needsKeyFrame`` if they refer to a frame that did not arrive.
 public struct ChannelStatistics: Sendable {
     /// Video frames that the user sent. Each is counted once, regardless of the number of
     /// receivers.
