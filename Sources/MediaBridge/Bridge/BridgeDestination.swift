@@ -20,7 +20,7 @@ package protocol BridgeDestination: AnyObject, Sendable {
     func take(_ unit: EncodedVideoFrame) -> FrameDisposition
     /// Takes samples.
     func take(_ frame: AudioFrame) -> FrameDisposition
-    /// Takes a unit of audio.
+    /// Takes an encoded audio frame.
     func take(_ unit: EncodedAudioFrame) -> FrameDisposition
 
     /// Sends the waiting media, and ends.

@@ -1,5 +1,5 @@
 extension EncodedVideoFrame {
-    /// Creates a unit of a capture.
+    /// Creates an encoded frame of a capture.
     init(_ sample: MediaSample, rotation: VideoRotation) {
         let times = sample.times
         self.init(
@@ -8,9 +8,9 @@ extension EncodedVideoFrame {
             liveTiming: times.live)
     }
 
-    /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
+    /// Returns the frame as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
     ///
-    /// - Parameter saysSize: Whether the caps of a unit of the program's say the size in its bytes,
+    /// - Parameter saysSize: Whether the caps of a frame of the program's say the size in its bytes,
     ///   which a muxer needs and a decoder does not.
     func sample(saysSize: Bool = true) throws(PipelineError) -> MediaSample {
         let times = MediaSample.Times(
@@ -21,12 +21,12 @@ extension EncodedVideoFrame {
         }
     }
 
-    /// Returns the unit's buffer and caps, for an appsrc.
+    /// Returns the frame's buffer and caps, for an appsrc.
     package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
         try sample().output
     }
 
-    /// Creates a unit of a buffer of a live pipeline. No byte is copied.
+    /// Creates an encoded frame from a buffer of a live pipeline. No byte is copied.
     package init(
         _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime, liveTiming: LiveTiming
     ) {
@@ -38,7 +38,7 @@ extension EncodedVideoFrame {
 }
 
 extension EncodedAudioFrame {
-    /// Creates a unit of a capture.
+    /// Creates an encoded frame of a capture.
     init(_ sample: MediaSample) {
         let (format, times) = (sample.caps.soundFormat, sample.times)
         self.init(
@@ -46,7 +46,7 @@ extension EncodedAudioFrame {
             sampleRate: format.rate, channels: format.channels, liveTiming: times.live)
     }
 
-    /// Returns the unit as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
+    /// Returns the frame as a sample: see ``MediaSample/of(_:_:isDelta:caps:)``.
     func sample() throws(PipelineError) -> MediaSample {
         // Sound is decoded in the order in which it is heard: the time says nothing new.
         let own = (storage as? MediaSample)?.times
@@ -59,12 +59,12 @@ extension EncodedAudioFrame {
         }
     }
 
-    /// Returns the unit's buffer and caps, for an appsrc.
+    /// Returns the frame's buffer and caps, for an appsrc.
     package borrowing func wrapped() throws(PipelineError) -> ElementChain.BufferWithCaps {
         try sample().output
     }
 
-    /// Creates a unit of a buffer of a live pipeline. No byte is copied.
+    /// Creates an encoded frame from a buffer of a live pipeline. No byte is copied.
     package init(
         _ buffer: consuming Buffer, caps: Caps, runningTime: MediaTime, liveTiming: LiveTiming
     ) {
@@ -76,7 +76,7 @@ extension EncodedAudioFrame {
 // MARK: Content
 
 extension EncodedVideoFrame {
-    /// What the first bytes of a unit announce.
+    /// What the first bytes of a frame announce.
     enum Content {
         case picture
         /// Valid but without visible output: only parameter sets, or a picture that is only a
@@ -86,7 +86,7 @@ extension EncodedVideoFrame {
         case garbage
     }
 
-    /// Inspects the start of the unit; the cost is negligible compared with decoding.
+    /// Inspects the start of the frame; the cost is negligible compared with decoding.
     var content: Content {
         (try? withUnsafeBytes { bytes in
             switch codec {

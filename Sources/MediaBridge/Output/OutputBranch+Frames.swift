@@ -35,7 +35,7 @@ extension OutputBranch {
     }
 }
 
-/// A frame or unit of video or audio that an output writes.
+/// A frame of video or audio, encoded or not, that an output writes.
 protocol OutputFrame: MediaFrame {
     /// How long the frame lasts, if it says so.
     var length: MediaTime? { get }

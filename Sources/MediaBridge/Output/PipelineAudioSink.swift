@@ -45,7 +45,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
         branch.accept(frame)
     }
 
-    /// Writes a unit of encoded audio to a string that takes its codec, such as
+    /// Writes an encoded audio frame to a string that takes its codec, such as
     /// `opusparse ! oggmux ! filesink location=out.ogg`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(AudioFrame)`` throws.
@@ -53,7 +53,7 @@ public final class PipelineAudioSink: PipelineSink, AudioSink, AudioFrameConsume
         try await write(frame, "encoded \(frame.codec) frame")
     }
 
-    /// Writes a unit of encoded audio as ``consume(_:)-(AudioFrame)`` writes a frame.
+    /// Writes an encoded audio frame as ``consume(_:)-(AudioFrame)`` writes a frame.
     @discardableResult
     public func consume(_ frame: EncodedAudioFrame) -> FrameDisposition {
         branch.accept(frame)

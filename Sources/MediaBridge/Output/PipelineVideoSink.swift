@@ -74,7 +74,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
         branch.accept(frame)
     }
 
-    /// Writes a unit of encoded video to a string that takes its codec, such as
+    /// Writes an encoded video frame to a string that takes its codec, such as
     /// `h264parse ! mp4mux ! filesink location=out.mp4`. Suspends while the queue is full.
     ///
     /// - Throws: What ``write(_:)-(VideoFrame)`` throws.
@@ -82,7 +82,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
         try await write(frame, "encoded \(frame.codec) frame")
     }
 
-    /// Writes a unit of encoded video as ``consume(_:)-(VideoFrame)`` writes a frame.
+    /// Writes an encoded video frame as ``consume(_:)-(VideoFrame)`` writes a frame.
     @discardableResult
     public func consume(_ frame: EncodedVideoFrame) -> FrameDisposition {
         branch.accept(frame)
@@ -97,7 +97,7 @@ public final class PipelineVideoSink: PipelineSink, VideoSink, VideoFrameConsume
     /// anything.
     public func codecs() -> Set<VideoCodec> { branch.acceptedCodecs }
 
-    /// Writes a unit as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
+    /// Writes an encoded frame as ``consume(_:)-(EncodedVideoFrame)`` does, and throws if it is not taken.
     public func render(_ frame: EncodedVideoFrame) throws(PipelineError) {
         try render(frame, "encoded \(frame.codec) frame")
     }

@@ -2,9 +2,9 @@ extension PipelineVideoSource {
     /// Returns the frames as a sequence, from the first frame on: see ``PipelineSource``.
     ///
     /// An encoded stream is decoded (H.264, H.265, VP8, VP9, AV1, JPEG, if a decoder is installed), beginning with
-    /// a key frame; ``encodedFrames()`` reads it without decoding. ``PipelineSource/statistics`` counts units that gave no picture as
-    /// ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``. The loop throws ``PipelineError`` if the stream is
-    /// not video, or if no decoder for its codec is installed.
+    /// a key frame; ``encodedFrames()`` reads it without decoding. ``PipelineSource/statistics`` counts encoded
+    /// frames that gave no picture as ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``. The loop throws
+    /// ``PipelineError`` if the stream is not video, or if no decoder for its codec is installed.
     public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable {
         FrameSequence(source: self)
     }

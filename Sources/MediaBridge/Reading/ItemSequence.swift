@@ -1,18 +1,18 @@
 internal import MediaBasics
 
 extension PipelineVideoSource {
-    /// Returns the units of an encoded stream as a sequence. They arrive as the string delivers
+    /// Returns the frames of an encoded stream as a sequence. They arrive as the string delivers
     /// them, undecoded.
     ///
     /// ```swift
     /// let camera = try PipelineVideoSource("v4l2src ! image/jpeg")
-    /// for try await unit in camera.encodedFrames() { try await recorder.write(unit) }
+    /// for try await frame in camera.encodedFrames() { try await recorder.write(frame) }
     /// ```
     ///
     /// Reading starts and stops the pipeline as ``frames()`` does, and only one loop reads at a
-    /// time, of either. Up to 16,384 units of a live capture wait for the reader, before the oldest
-    /// are dropped; ``PipelineSource/statistics`` counts them. The loop throws ``PipelineError`` if the stream is
-    /// not encoded video.
+    /// time, of either. Up to 16,384 encoded frames of a live capture wait for the reader, before the
+    /// oldest are dropped; ``PipelineSource/statistics`` counts them. The loop throws ``PipelineError`` if the
+    /// stream is not encoded video.
     public func encodedFrames() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
         ItemSequence(source: self) { item, run throws(PipelineError) in
             try item.units("video") { sample in
@@ -24,7 +24,7 @@ extension PipelineVideoSource {
 }
 
 extension PipelineAudioSource {
-    /// Returns the units of a stream that comes encoded, as a sequence, as
+    /// Returns the frames of an encoded stream as a sequence, as
     /// ``PipelineVideoSource/encodedFrames()`` does.
     public func encodedFrames() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
         ItemSequence(source: self) { item, _ throws(PipelineError) in

@@ -4,7 +4,7 @@ internal import Synchronization
 /// What ``PipelineVideoSource`` and ``PipelineAudioSource`` have in common: one stream of a capture,
 /// read run after run.
 ///
-/// A loop over its frames or units starts the pipeline, and leaving the loop stops it: at once
+/// A loop over its frames, raw or encoded, starts the pipeline, and leaving the loop stops it: at once
 /// inside a function. At the top level of a script Swift keeps the iterator of a loop that was left
 /// by `break`; there the pipeline stops at ``stop()``, at the next loop, or when the process ends.
 /// Until then a file waits, and a live capture drops its oldest frames.
@@ -179,7 +179,7 @@ public class PipelineSource: MediaEndpoint, @unchecked Sendable {  // constants 
         }
     }
 
-    /// Stops the pipeline of a loop over the frames or units that was left or that another task is
+    /// Stops the pipeline of a loop over the frames that was left or that another task is
     /// reading; that loop ends. Does nothing if no loop reads, or if an engine uses the source.
     ///
     /// - Throws: ``PipelineError`` if the pipeline does not stop, or if what its string records by

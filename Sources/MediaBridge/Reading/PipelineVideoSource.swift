@@ -14,7 +14,7 @@ internal import Synchronization
 /// whenever reading ends. The call that ends the reading waits for that, and throws an error if it fails.
 /// If no call ends it, because a loop was left, the error becomes the pipeline's ``GStreamer/Pipeline/failure``.
 ///
-/// An encoded stream (`rtspsrc … ! rtph264depay ! h264parse`) is delivered as units, in a loop of
+/// An encoded stream (`rtspsrc … ! rtph264depay ! h264parse`) is delivered as encoded frames, in a loop of
 /// ``encodedFrames()`` and to an engine, which decodes it while pictures are needed.
 ///
 /// Read it as a sequence with ``frames()``, or give it to an engine, which sets ``consumer`` and
@@ -109,7 +109,7 @@ public final class PipelineVideoSource: PipelineSource, VideoSource, @unchecked 
     public func requestKeyFrame() -> Bool { branch.sink.requestKeyFrame() }
 
     /// Limits the bit rate of the encoder in the string, from its next picture on; the bit rate never
-    /// exceeds the string's own. Every reader of the string gets these units. Does not block. Thread: any.
+    /// exceeds the string's own. Every reader of the string gets these frames. Does not block. Thread: any.
     ///
     /// - Returns: The bit rate that holds now, if the string has an encoder whose bit rate may change while
     ///   it runs (`x264enc`, `x265enc`, `openh264enc`, `vp8enc` and others) and the limit has one. Size and

@@ -25,14 +25,14 @@ extension Recorder {
         for (other, sound) in sounds where other != stream { sound.reach(time) }
     }
 
-    /// Records a unit of encoded media unchanged. Blocks while the disk is slow, unless units of a
+    /// Records an encoded frame unchanged. Blocks while the disk is slow, unless frames of a
     /// live stream are dropped. Thread: any.
     func consume(_ unit: MediaSample, of stream: RecordedStream) -> FrameDisposition {
         guard let track = tracks[stream] else { return .dropped(.notEnabled) }
         return track.record(unit) { reach($0, with: stream) }
     }
 
-    /// Drops the units of encoded pictures up to the next key frame, because they reference units
+    /// Drops the encoded video frames up to the next key frame, because they reference frames
     /// that never came. Thread: any.
     func expectKeyUnit(of stream: RecordedStream) { tracks[stream]?.expectKeyUnit() }
 
@@ -103,25 +103,25 @@ extension Recorder {
 // MARK: - Encoded media
 
 extension Recorder {
-    /// Records a unit of encoded video unchanged, without decoding it. Blocks while the disk is
-    /// slow, unless units of a live stream are dropped. Thread: any.
+    /// Records an encoded video frame unchanged, without decoding it. Blocks while the disk is
+    /// slow, unless frames of a live stream are dropped. Thread: any.
     ///
-    /// Files begin with a key frame: units before it are dropped as ``DropCause/early``. A codec that
+    /// Files begin with a key frame: frames before it are dropped as ``DropCause/early``. A codec that
     /// the container does not take ends the recording with an error.
     ///
-    /// - Returns: Dropped as ``DropCause/badFormat`` for a unit that is empty or larger than 8 MB.
+    /// - Returns: Dropped as ``DropCause/badFormat`` for a frame that is empty or larger than 8 MB.
     @discardableResult
     package func consume(_ frame: EncodedVideoFrame) -> FrameDisposition {
         note(frame.rotation)
         return take(try? frame.sample(), of: .video)
     }
 
-    /// Records a unit of encoded video unchanged. Suspends, without blocking a thread, while the
+    /// Records an encoded video frame unchanged. Suspends, without blocking a thread, while the
     /// disk is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
-    ///   does not take this unit, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a unit that is empty
-    ///   or larger than 8 MB. Units handed over during a pause, after ``rearm()``, and before the first
+    ///   does not take this frame, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a frame that is empty
+    ///   or larger than 8 MB. Frames handed over during a pause, after ``rearm()``, and before the first
     ///   key frame are ignored.
     public func write(_ frame: EncodedVideoFrame) async throws(PipelineError) {
         note(frame.rotation)
@@ -139,7 +139,7 @@ extension Recorder {
         take(try? frame.sample(), of: .audio)
     }
 
-    /// Records a unit of encoded audio unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
+    /// Records an encoded audio frame unchanged. Behaves as ``write(_:)-(EncodedVideoFrame)``.
     public func write(_ frame: EncodedAudioFrame) async throws(PipelineError) {
         try await write(.audio, "encoded \(frame.codec) frame") { () throws(PipelineError) in
             try frame.sample()
@@ -230,7 +230,7 @@ extension Recorder: VideoSink, AudioSink {
             VideoCodec.table.filter { $0.copies(into: writer.container) }.map(\.codec))
     }
 
-    /// Records a unit as `consume(_:)` does, and throws if it is not taken.
+    /// Records an encoded frame as `consume(_:)` does, and throws if it is not taken.
     @_documentation(visibility: internal)
     public func render(_ frame: EncodedVideoFrame) throws {
         try check(consume(frame), "encoded \(frame.codec) frame")

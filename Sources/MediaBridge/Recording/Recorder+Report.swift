@@ -71,7 +71,7 @@ extension Recorder {
 // MARK: - Balance
 
 extension RecorderReport.Track {
-    /// The balance of the frames handed over and repeated. For audio, whose encoder makes units of
+    /// The balance of the frames handed over and repeated. For audio, whose encoder makes frames of
     /// other lengths, `delivered` counts the buffers that were not dropped.
     public var balance: FrameBalance {
         let offered = offered + repeated
@@ -83,7 +83,7 @@ extension RecorderReport.Track {
     /// The frames that were lost while they waited for the file, or still wait.
     var unwritten: Int { offered + repeated - written - losses.total + losses[.unwritten] }
 
-    /// All that no file contains, by cause: frames, and units of audio.
+    /// All that no file contains, by cause: frames, and encoded frames of audio.
     var losses: DropCounts { dropped + droppedEncodedFrames }
 }
 

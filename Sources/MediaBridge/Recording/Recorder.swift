@@ -521,8 +521,8 @@ extension Recorder {
         /// nothing is kept. With it, a file begins with the last key frame before
         /// ``Recorder/start()``.
         public var replay: Duration?
-        /// The maximum number of bytes that are kept for replays, and for events; beyond it, the oldest units are
-        /// discarded earlier. Default 256 MB: 30 s at 68 Mbit/s.
+        /// The maximum number of bytes that are kept for replays, and for events; beyond it, the oldest frames
+        /// are discarded earlier. Default 256 MB: 30 s at 68 Mbit/s.
         public var replayMemory = 256_000_000
         /// How to divide the recording; `nil`: one file, and a new one only if the size or the
         /// format of the pictures changes.

@@ -13,9 +13,9 @@ extension Recordings.File {
             public var keyFrames: Int
             /// The longest time between two key frames; `nil` with fewer than two.
             public var longestKeyFrameDistance: Duration?
-            /// Time from the recording's first unit to the stream's first one.
+            /// Time from the recording's first encoded frame to the stream's first one.
             public var begins: Duration
-            /// Time from the stream's first unit to its last one.
+            /// Time from the stream's first encoded frame to its last one.
             public var duration: Duration
             /// The times in which encoded frames are missing, from the recording's first encoded frame: each begins
             /// with the last one before the gap, and lasts as much longer than usual as the next one, or the

@@ -5,7 +5,7 @@ internal import MediaBasics
 extension Recordings {
     /// A file made of a part of the recordings.
     public struct Clip: Sendable {
-        /// The file. It states when its first unit was captured.
+        /// The file. It states when its first frame was captured.
         public var file: RecordedFile
         /// The recordings that it was copied from, in order.
         public var sources: [String]

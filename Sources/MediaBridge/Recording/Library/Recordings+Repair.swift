@@ -12,8 +12,8 @@ extension Recordings {
     ///
     /// The streams are read, written by the same container's muxer into a new file in the same
     /// directory, and read again. The new file replaces the old one only if every track has as many
-    /// units as before, at the same times. Nothing is re-encoded. If there is an error, or if the
-    /// task is cancelled, the original is unchanged. A complete file without fragments is copied
+    /// encoded frames as before, at the same times. Nothing is re-encoded. If there is an error, or if
+    /// the task is cancelled, the original is unchanged. A complete file without fragments is copied
     /// unchanged.
     ///
     /// - Parameters:

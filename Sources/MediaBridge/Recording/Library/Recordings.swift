@@ -49,13 +49,13 @@ public struct Recordings: Sendable {
         public var path: String
         /// The container, determined by the content.
         public var container: RecordingContainer
-        /// When its first unit was captured. Matroska and WebM state it in nanoseconds, MPEG-4 in
+        /// When its first frame was captured. Matroska and WebM state it in nanoseconds, MPEG-4 in
         /// seconds.
         public var began: Date
         /// Whether the file does not state ``began``, as transport streams never do: it is then the time of
         /// the file's last change minus its duration.
         public var isEstimated: Bool
-        /// Media time from the first unit to the end of the last.
+        /// Media time from the first frame to the end of the last.
         public var duration: Duration
         /// Size in bytes.
         public var bytes: Int

@@ -19,7 +19,7 @@ package enum JSONLine {
 /// A recorded file in a report.
 package struct ReportedFile: Encodable {
     package let path: String
-    /// When the first unit was captured: ISO 8601, UTC, with milliseconds.
+    /// When the first frame was captured: ISO 8601, UTC, with milliseconds.
     package let began: String
     package let frames: Int
     package let seconds: Double

@@ -9,10 +9,10 @@ public struct RecordedFile: Sendable {
     public var path: String
     /// Number of pictures in the file.
     public var frames: Int
-    /// When its first unit was captured, by the wall clock. Media that is not live counts as
+    /// When its first frame was captured, by the wall clock. Media that is not live counts as
     /// played from the arrival of its first frame on.
     public var began: Date
-    /// Media time from the beginning of its first unit to the end of its last.
+    /// Media time from the beginning of its first frame to the end of its last.
     public var duration: Duration
     /// Size in bytes.
     public var bytes: Int

@@ -13,8 +13,8 @@ public struct RecorderReport: Sendable {
     }
 
     /// Counts of one stream. For video, `offered + repeated` equals `written` plus the total of
-    /// `dropped`. An audio encoder makes units of other lengths than those of the buffers, so its
-    /// buffers and its units are counted apart.
+    /// `dropped`. An audio encoder makes frames of other lengths than those of the buffers, so its
+    /// buffers and its encoded frames are counted apart.
     public struct Track: Sendable {
         /// `video`, `audio`, and `audio2`, `audio3` … for further audio tracks.
         public var stream: String
@@ -37,8 +37,8 @@ public struct RecorderReport: Sendable {
         /// in the pre-roll, and frames before the first key frame. For audio: buffers that did not reach the
         /// encoder.
         public var dropped: DropCounts
-        /// Encoded audio units that no file contains, by cause; none for video, where a unit is a
-        /// frame and is counted in ``dropped``.
+        /// Encoded audio frames that no file contains, by cause; none for video, whose encoded frames
+        /// are counted in ``dropped``.
         public var droppedEncodedFrames: DropCounts
         /// Pictures that were written again because a live stream paused while its audio continued.
         /// For audio: buffers of silence that were inserted for missing audio.
@@ -63,10 +63,10 @@ public struct RecorderReport: Sendable {
     public var removedFiles: Int
     /// Number of lines that could not be written to ``Recorder/Configuration/frameLog``.
     public var missingLogLines: Int
-    /// Media time that is kept in memory for ``Recorder/saveReplay(_:last:)``, from the first unit to the end of
-    /// the last; `nil` if nothing is kept, or nothing came yet.
+    /// Media time that is kept in memory for ``Recorder/saveReplay(_:last:)``, from the first frame to the end
+    /// of the last; `nil` if nothing is kept, or nothing came yet.
     public var replayDuration: Duration?
-    /// The memory that the units for replays occupy, in bytes.
+    /// The memory that the encoded frames for replays occupy, in bytes.
     public var replayBytes: Int
     /// Why the recording ended; `nil` while it runs.
     public var ended: End?
