@@ -62,9 +62,9 @@ enum Example {
         // Units
         let film = try PipelineVideoSource("filesrc location=film.mp4 ! qtdemux ! h264parse")
         let sink = try PipelineVideoSink("h264parse ! matroskamux ! filesink location=start.mkv")
-        for try await unit in film.encodedFrames() {
-            guard let time = unit.runningTime, time < MediaTime(seconds: 2) else { break }
-            try await sink.write(unit)
+        for try await frame in film.encodedFrames() {
+            guard let time = frame.runningTime, time < MediaTime(seconds: 2) else { break }
+            try await sink.write(frame)
         }
         let report = try await sink.finish()
         print("\(report.frames) encoded frames written")
