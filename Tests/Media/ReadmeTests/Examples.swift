@@ -58,8 +58,8 @@ enum Example {
         // end
     }
 
-    static func units() async throws {
-        // Units
+    static func encodedFrames() async throws {
+        // EncodedFrames
         let film = try PipelineVideoSource("filesrc location=film.mp4 ! qtdemux ! h264parse")
         let sink = try PipelineVideoSink("h264parse ! matroskamux ! filesink location=start.mkv")
         for try await frame in film.encodedFrames() {

@@ -11,7 +11,7 @@ struct ReadmeTests {
     @Test(arguments: [
         ("README", "README.md", 2),
         ("Frames", "Sources/MediaBridge/MediaBridge.docc/Frames.md", 3),
-        ("Units", "Sources/MediaBridge/MediaBridge.docc/Units.md", 1),
+        ("EncodedFrames", "Sources/MediaBridge/MediaBridge.docc/EncodedFrames.md", 1),
         ("Engine", "Sources/MediaBridge/MediaBridge.docc/Engine.md", 2),
         ("Channels", "Sources/MediaBridge/MediaBridge.docc/Channels.md", 1),
         ("Recording", "Sources/MediaBridge/MediaBridge.docc/Recording.md", 1),
@@ -96,7 +96,7 @@ struct ReadmeTests {
         try await Example.channel()
     }
 
-    @Test func unitsExampleCopiesTheStartOfTheFile() async throws {
+    @Test func encodedFramesExampleCopiesTheStartOfTheFile() async throws {
         try await withTemporaryDirectory { directory in
             try await Tool.check(
                 "gst-launch-1.0",
@@ -106,7 +106,7 @@ struct ReadmeTests {
                 ])
             await #expect(processExitsWith: .success) { [path = directory.path as String] in
                 try enter(path)
-                try await Example.units()
+                try await Example.encodedFrames()
             }
             let (film, start) = try await (
                 MediaProbe.packets(of: directory.file("film.mp4")),
