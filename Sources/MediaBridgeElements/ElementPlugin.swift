@@ -8,9 +8,11 @@ internal import Synchronization
 /// `GST_PLUGIN_PATH`:
 /// ```swift
 /// @c(gst_plugin_mine_get_desc)
-/// public func plugin() -> UnsafeRawPointer { ElementPlugin("mine") { Blur.self; Meter.self }.descriptor }
+/// public func plugin() -> UnsafeRawPointer {
+///     ElementPlugin("mine", elements: [Blur.self, Meter.self]).descriptor
+/// }
 /// ```
-/// A program that contains the classes calls ``register()`` instead. Source: `GstPluginDesc` of GStreamer.
+/// A program that contains the classes calls ``register()`` instead. Thread: any. Source: `GstPluginDesc` of GStreamer.
 public struct ElementPlugin: Sendable {
     private let name: String
     private let version: String
@@ -23,17 +25,17 @@ public struct ElementPlugin: Sendable {
     ///   - name: Its name: `mine` for `libgstmine.so`.
     ///   - version: Its version. Default `1.0`.
     ///   - summary: What it contains, in a sentence without a full stop. Default: the names of the elements.
-    ///   - elements: The classes of its elements, one after the other.
+    ///   - elements: The classes of its elements.
     public init(
         _ name: String, version: String = "1.0", summary: String? = nil,
-        @ElementList elements: () -> [any MediaElement.Type]
+        elements: [any MediaElement.Type]
     ) {
         self.name = name
         self.version = version
-        self.elements = elements()
+        self.elements = elements
         self.summary =
             summary ?? "Elements in Swift: "
-            + self.elements.map { $0.elementName }.joined(separator: ", ")
+            + elements.map { $0.elementName }.joined(separator: ", ")
     }
 
     /// What GStreamer's loader calls for: a `GstPluginDesc`, which lives as long as the process.
@@ -73,7 +75,7 @@ public struct ElementPlugin: Sendable {
         return UnsafeRawPointer(descriptor)
     }
 
-    /// Makes the elements known to GStreamer in this process.
+    /// Makes the elements known to GStreamer in this process. A second call does nothing.
     ///
     /// - Throws: `PipelineError` for the first class that cannot be an element; those before it are known.
     public func register() throws(PipelineError) {
@@ -85,17 +87,4 @@ public struct ElementPlugin: Sendable {
 extension ElementPlugin {
     /// The plugins that were declared, by name: the loader passes no context, and copies the descriptor.
     private static let loaded = Mutex<[String: (plugin: ElementPlugin, descriptor: UInt)]>([:])
-}
-
-/// Collects the classes of a plugin.
-@resultBuilder public enum ElementList {
-    /// Takes a class.
-    public static func buildExpression(_ element: any MediaElement.Type) -> any MediaElement.Type {
-        element
-    }
-
-    /// Takes all classes.
-    public static func buildBlock(_ elements: any MediaElement.Type...) -> [any MediaElement.Type] {
-        elements
-    }
 }

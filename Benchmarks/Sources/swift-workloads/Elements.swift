@@ -28,10 +28,7 @@ private let playing = GstState(rawValue: 4)
 
 /// Runs a pipeline as gst-launch-1.0 does, with Swift classes as elements in it.
 func runElements(_ text: String) throws {
-    try ElementPlugin("workloads") {
-        Empty.self
-        Negative.self
-    }.register()
+    try ElementPlugin("workloads", elements: [Empty.self, Negative.self]).register()
     guard let pipeline = gst_parse_launch(text, nil) else { fatalError("no pipeline") }
     gst_element_set_state(pipeline, playing)
     let bus = gst_element_get_bus(pipeline)

@@ -77,12 +77,8 @@ private final class Capless: AudioProcessor, MediaElement {
 @Suite(.hangGuard)
 struct ClassTests {
     init() throws {
-        try ElementPlugin("tests") {
-            Half.self
-            Undeclared.self
-            Odd.self
-            Closed.self
-        }.register()
+        try ElementPlugin("tests", elements: [Half.self, Undeclared.self, Odd.self, Closed.self])
+            .register()
     }
 
     private func frames(_ elements: String) async throws -> [VideoFrame] {
@@ -138,7 +134,7 @@ struct ClassTests {
 
     @Test func aClassWithInvalidCapsIsNotRegistered() {
         #expect(throws: PipelineError.self) {
-            try ElementPlugin("tests") { Capless.self }.register()
+            try ElementPlugin("tests", elements: [Capless.self]).register()
         }
     }
 

@@ -101,11 +101,8 @@ private final class Collector: VideoSink, MediaElement {
 @Suite(.hangGuard)
 struct EndpointElementTests {
     init() throws {
-        try ElementPlugin("endpoints") {
-            Numbers.self
-            Silence.self
-            Collector.self
-        }.register()
+        try ElementPlugin("endpoints", elements: [Numbers.self, Silence.self, Collector.self])
+            .register()
     }
 
     private func frames(_ elements: String) async throws -> [VideoFrame] {

@@ -44,11 +44,7 @@ private final class Hoard: VideoProcessor, MediaElement, Sendable {
 /// Events during a stream: flushes, new segments and format changes.
 @Suite(.hangGuard) struct FlowTests {
     init() throws {
-        try ElementPlugin("frames") {
-            Negative.self
-            Kept.self
-            Hoard.self
-        }.register()
+        try ElementPlugin("frames", elements: [Negative.self, Kept.self, Hoard.self]).register()
     }
 
     private func kept(_ name: String) -> [Kept.Frame] { Kept.all.withLock { $0[name] ?? [] } }

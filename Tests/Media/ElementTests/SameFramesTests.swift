@@ -77,7 +77,7 @@ struct SameFramesTests {
         }
     }
 
-    init() throws { try ElementPlugin("frames") { Negative.self }.register() }
+    init() throws { try ElementPlugin("frames", elements: [Negative.self]).register() }
 
     private func negative(_ offset: Int) -> Negative {
         let negative = Negative()
