@@ -35,7 +35,7 @@ final class Ledger: Sendable {
             return state.connections[feed]
         }
         guard let before else { return }
-        let counts = before.statistics.packetCounts
+        let counts = before.statistics.packets
         state.withLock { state in
             state.packets.add(counts, for: before.role)
             if before.role == .receiver { state.received.add(counts, for: feed.user) }
@@ -66,9 +66,9 @@ final class Ledger: Sendable {
         statistics.from = users.mapValues { $0.video.frames }
         for (feed, connection) in connections {
             let measured = connection.statistics
-            packets.add(measured.packetCounts, for: connection.role)
+            packets.add(measured.packets, for: connection.role)
             guard connection.role == .receiver else { continue }
-            received.add(measured.packetCounts, for: feed.user)
+            received.add(measured.packets, for: feed.user)
             guard feed.track == .main else { continue }
             statistics.jitter[feed.user] = measured.video.jitter
             statistics.audioJitter[feed.user] = measured.audio.jitter

@@ -323,36 +323,27 @@ public struct PeerStatistics: Sendable {
     public struct Stream: Sendable {
         /// Encoded frames offered to the connection, or received from the peer. Delivered frames
         /// were sent, or passed to the observer.
-        public var units = FrameBalance()
-        /// Packets sent or received.
-        public var packets = 0
+        public var frames = FrameBalance()
+        /// RTP packets sent or received, lost and sent again.
+        public var packets = PacketCounts()
         /// Bytes sent or received, without headers.
         public var bytes = 0
-        /// Packets lost: as reported by the peer when sending, as counted locally when receiving.
-        public var lost = 0
-        /// Retransmitted packets, sent or received.
-        public var resent = 0
-        /// The jitter of the packets' arrival.
+        /// The jitter of the packets' arrival (RFC 3550); measured by the peer when sending.
         public var jitter = Duration.zero
-        /// Keyframe requests, received from the peer or sent to it.
+        /// Keyframe requests, received from the peer or sent to it. Zero for audio.
         public var keyFrameRequests = 0
 
         /// Creates counts of zero.
         package init() {}
-
-        /// The counts of the packets.
-        var packetCounts: PacketCounts {
-            PacketCounts(packets: packets, lost: lost, resent: resent)
-        }
     }
     /// The packets of both streams.
-    package var packetCounts: PacketCounts { video.packetCounts + audio.packetCounts }
+    package var packets: PacketCounts { video.packets + audio.packets }
     /// The video stream.
     public var video = Stream()
     /// The audio stream.
     public var audio = Stream()
     /// The round-trip time to the peer; `nil` before it is measured.
-    public var roundTrip: Duration?
+    public var roundTripTime: Duration?
     /// The estimated capacity of the network in bits per second; `nil` before it is estimated.
     public var availableBitRate: Int?
 

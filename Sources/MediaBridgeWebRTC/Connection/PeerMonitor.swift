@@ -204,24 +204,23 @@ final class PeerMonitor: Sendable {
         let (reports, roundTrip, estimate, budget) = state.withLock {
             ($0.reports, $0.roundTrip, $0.estimate, $0.budget)
         }
-        statistics.roundTrip = roundTrip
+        statistics.roundTripTime = roundTrip
         statistics.video.keyFrameRequests = requests.load(ordering: .relaxed)
         statistics.availableBitRate = estimate
         for (kind, sender) in senders {
             guard let report = reports[sender.source] else { continue }
             let rate = Int64(sender.stream.encoding.clockRate)
-            statistics[kind].lost = report.lost
+            statistics[kind].packets.lost = report.lost
             statistics[kind].jitter = .nanoseconds(Int64(report.jitter) * 1_000_000_000 / rate)
         }
         if senders.isEmpty {
             for (kind, counts) in arrival {
-                statistics[kind].packets = counts.pushed
-                statistics[kind].lost = counts.lost
-                statistics[kind].resent = counts.recovered
+                statistics[kind].packets = PacketCounts(
+                    packets: counts.pushed, lost: counts.lost, resent: counts.recovered)
                 statistics[kind].jitter = counts.jitter
             }
         } else {
-            statistics.video.resent = budget?.packets ?? 0
+            statistics.video.packets.resent = budget?.packets ?? 0
         }
     }
 }

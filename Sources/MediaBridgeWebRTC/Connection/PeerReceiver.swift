@@ -15,7 +15,7 @@ final class PeerReceiver: Sendable {
         /// Whether a video keyframe has arrived.
         var hasKeyFrame = false
         /// The video counts at the last call of ``checkProgress(packets:)``.
-        var last = (packets: 0, units: 0)
+        var last = (packets: 0, frames: 0)
     }
     private let state = Mutex(State())
     private let gate = Mutex(KeyPictureGate())
@@ -134,7 +134,7 @@ final class PeerReceiver: Sendable {
 
     private func count(_ kind: MediaKind, _ disposition: FrameDisposition, _ size: Int) {
         state.withLock { state in
-            state.counts[kind].units.count(disposition)
+            state.counts[kind].frames.count(disposition)
             state.counts[kind].bytes += size
         }
     }
@@ -145,9 +145,9 @@ final class PeerReceiver: Sendable {
     /// - Parameter packets: The number of received video packets.
     func checkProgress(packets: Int) {
         let isStill = state.withLock { state in
-            let (last, units) = (state.last, state.counts.video.units.offered)
-            state.last = (packets, units)
-            return packets > last.packets && units == last.units
+            let (last, frames) = (state.last, state.counts.video.frames.offered)
+            state.last = (packets, frames)
+            return packets > last.packets && frames == last.frames
         }
         if isStill { requestKeyFrame() }
     }

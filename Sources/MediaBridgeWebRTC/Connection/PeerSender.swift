@@ -93,8 +93,8 @@ final class PeerSender: Sendable {
     /// The counts so far.
     var counts: PeerStatistics.Stream {
         var counts = PeerStatistics.Stream()
-        (counts.units, counts.bytes) = (feed.counts, feed.byteCount)
-        counts.packets = packets.load(ordering: .relaxed)
+        (counts.frames, counts.bytes) = (feed.counts, feed.byteCount)
+        counts.packets.packets = packets.load(ordering: .relaxed)
         return counts
     }
 }

@@ -240,7 +240,7 @@ final class WHEPFeed: CaptureFeed, PeerConnectionObserver {
     func packets(of stream: String) -> PacketCounts {
         guard let kind = MediaKind(rawValue: stream) else { return PacketCounts() }
         let (connection, before) = state.withLock { ($0.connection, $0.last) }
-        return (connection?.peer.statistics ?? before)[kind].packetCounts
+        return (connection?.peer.statistics ?? before)[kind].packets
     }
 
     /// Takes the connection out of the state, and keeps its counts.

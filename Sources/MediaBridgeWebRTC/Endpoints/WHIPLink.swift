@@ -66,13 +66,13 @@ final class WHIPLink: PeerConnectionObserver {
     /// The packets that were sent.
     var packets: PacketCounts {
         let (connection, before) = state.withLock { ($0.connection, $0.packets) }
-        return before + (connection?.peer.statistics.packetCounts ?? PacketCounts())
+        return before + (connection?.peer.statistics.packets ?? PacketCounts())
     }
 
     /// Takes the connection out of the state, and keeps its counts.
     private static func end(_ state: inout State) -> AnsweredConnection? {
         guard let connection = state.connection.take() else { return nil }
-        state.packets = state.packets + connection.peer.statistics.packetCounts
+        state.packets = state.packets + connection.peer.statistics.packets
         state.isConnected = false
         return connection
     }

@@ -118,11 +118,11 @@ extension PeerSession {
     @discardableResult
     func count(in statistics: inout ChannelStatistics, isFinal: Bool = false) -> FrameBalance {
         let peer = state.withLock { $0.peer }?.statistics ?? PeerStatistics()
-        let packets = peer.packetCounts
+        let packets = peer.packets
         var (video, audio) =
             kind == .sender
             ? (tallies.video.frames, tallies.audio.frames)
-            : (peer.video.units.inChannel, peer.audio.units.inChannel)
+            : (peer.video.frames.inChannel, peer.audio.frames.inChannel)
         if isFinal {
             video.dropped[.closed] += max(0, video.waiting)
             audio.dropped[.closed] += max(0, audio.waiting)

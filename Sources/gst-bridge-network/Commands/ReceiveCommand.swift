@@ -105,7 +105,7 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     private static func line(_ server: WebRTCServer, _ rate: RateOfCount) -> String {
         let senders = server.senders.values
-        let frames = senders.map(\.video.units.delivered).reduce(0, +)
+        let frames = senders.map(\.video.frames.delivered).reduce(0, +)
         let bytes = senders.map { $0.video.bytes + $0.audio.bytes }.reduce(0, +)
         return "\(senders.count) \(senders.count == 1 ? "sender" : "senders")  "
             + "\(Text.decimal(rate.note(frames), 1)) fps  \(Text.bytes(bytes))"

@@ -31,7 +31,7 @@ import Testing
         // Not a task: on one core it would keep all others from running.
         DispatchQueue(label: "reader").async {
             var least = Int.max
-            while !isOver.value { least = min(least, receiver.statistics.video.packets) }
+            while !isOver.value { least = min(least, receiver.statistics.video.packets.packets) }
             let result = least
             read.change { $0 = result }
         }
@@ -47,8 +47,8 @@ import Testing
         let start = try #require(before.firstIndex(of: first))
         let isEqual = Array(before[start...].prefix(after.count)) == after
         #expect(isEqual, "\(codec): \(after.count) received units differ from the sent ones")
-        #expect(sender.statistics.video.units.isBalanced)
-        #expect(receiver.statistics.video.units.delivered == came.units.count)
+        #expect(sender.statistics.video.frames.isBalanced)
+        #expect(receiver.statistics.video.frames.delivered == came.units.count)
     }
 
     /// The slices of an H.264 access unit, or a whole VP8 frame.

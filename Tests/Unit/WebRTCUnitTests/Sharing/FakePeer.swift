@@ -86,10 +86,10 @@ final class FakePeer: MediaPeer {
     var statistics: PeerStatistics {
         let state = self.state.value
         var statistics = PeerStatistics()
-        statistics.video.units = FrameBalance(
+        statistics.video.frames = FrameBalance(
             offered: state.units.count + state.dropped.total, delivered: state.units.count,
             dropped: state.dropped)
-        statistics.audio.units = FrameBalance(offered: state.audio, delivered: state.audio)
+        statistics.audio.frames = FrameBalance(offered: state.audio, delivered: state.audio)
         return statistics
     }
 
