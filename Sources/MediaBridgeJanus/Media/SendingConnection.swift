@@ -152,7 +152,7 @@ struct SendingConnection: Sendable {
                 onConnected()
                 media.setConnected(true)
             }
-            if case .state(.interrupted) = signal { media.setConnected(false) }
+            if case .state(.disconnected) = signal { media.setConnected(false) }
             guard media.isAnnounced else { return }
             if media.mayHaveVideo, media.videoCodec != codec { throw ReconnectReason.recoded }
             let modes = media.modes

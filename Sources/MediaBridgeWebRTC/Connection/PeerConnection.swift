@@ -171,7 +171,7 @@ extension PeerConnection {
         public init() {}
     }
 
-    /// The state of a connection.
+    /// The state of a connection, with the names of the W3C's `RTCPeerConnectionState`.
     public enum State: Equatable, Sendable {
         /// No description has been exchanged yet.
         case new
@@ -180,7 +180,7 @@ extension PeerConnection {
         /// Media flows.
         case connected
         /// The peer has been silent for a while; the connection may recover.
-        case interrupted
+        case disconnected
         /// The connection has failed.
         case failed(PipelineError)
         /// The connection was closed, by either side.

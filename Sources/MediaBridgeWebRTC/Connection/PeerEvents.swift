@@ -85,7 +85,7 @@ final class PeerEvents: Sendable {
             case .new: break
             case .connecting: enter(.connecting)
             case .connected: enter(.connected)
-            case .disconnected: enter(.interrupted)
+            case .disconnected: enter(.disconnected)
             case .failed: finish(.failed(unreachable))
             case .closed: finish(.closed)
             }
@@ -107,8 +107,8 @@ final class PeerEvents: Sendable {
     /// it was already silent. Thread: any.
     func dataChannelsAborted(_ error: PipelineError) {
         queue.async { [self] in
-            let isInterrupted = state.withLock { $0.present == .interrupted }
-            finish(isInterrupted ? .failed(error) : .closed)
+            let isDisconnected = state.withLock { $0.present == .disconnected }
+            finish(isDisconnected ? .failed(error) : .closed)
         }
     }
 

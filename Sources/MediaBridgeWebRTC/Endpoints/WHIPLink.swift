@@ -171,7 +171,7 @@ final class WHIPLink: PeerConnectionObserver {
             if state.withLock({ $0.connection != nil }) { connected() }
         case .failed(let error): lost(error)
         case .closed: lost(PipelineError(.unreachable, message: "the server ended the session"))
-        case .new, .connecting, .interrupted: break
+        case .new, .connecting, .disconnected: break
         }
     }
 

@@ -93,7 +93,7 @@ final class PeerSession: PeerConnectionObserver {
         case .connected: channel?.connected(self)
         case .failed: _ = channel?.end(self, because: .dropped)
         case .closed: _ = channel?.end(self, because: .quit)
-        case .new, .connecting, .interrupted: break
+        case .new, .connecting, .disconnected: break
         }
     }
 
