@@ -147,7 +147,7 @@ extension PeerConnection {
     public struct Configuration: Sendable {
         /// STUN and TURN servers: `stun://HOST:PORT`, `turn://USER:PASSWORD@HOST:PORT?transport=udp` (or
         /// `tcp`), `turns://…`, user and password percent-escaped. Default: none.
-        public var servers: [String] = []
+        public var iceServers: [String] = []
         /// Whether media goes only through a TURN server. Default false.
         public var isRelayOnly = false
         /// The addresses of this machine that the peer can reach. Default none: all except loopback

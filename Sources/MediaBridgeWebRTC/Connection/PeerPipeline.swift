@@ -41,7 +41,7 @@ final class PeerPipeline: Sendable {
         bin.correctTimesSlowly(in: pipeline)
         for address in configuration.localAddresses { bin.addLocalAddress(address) }
         if configuration.isRelayOnly { bin.element.set("ice-transport-policy", "relay") }
-        for server in configuration.servers {
+        for server in configuration.iceServers {
             if server.hasPrefix("stun") {
                 bin.element.set(literally: "stun-server", server)
             } else if !bin.addTurnServer(server) {

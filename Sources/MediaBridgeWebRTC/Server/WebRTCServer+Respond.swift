@@ -236,7 +236,7 @@ extension WebRTCServer {
     // MARK: Servers
 
     static func links(to configuration: Configuration) -> [String] {
-        (configuration.peerServers ?? configuration.connection.servers)
+        (configuration.peerICEServers ?? configuration.connection.iceServers)
             .compactMap { ICEServerLink.link(to: $0) }
     }
 

@@ -156,8 +156,8 @@ extension WebRTCServer {
         /// ``PeerConnection/Configuration/connectTimeout``.
         public var connection = PeerConnection.Configuration()
         /// The STUN and TURN servers announced to peers, in the form of
-        /// ``PeerConnection/Configuration/servers``. Default `nil`: those of ``connection``.
-        public var peerServers: [String]?
+        /// ``PeerConnection/Configuration/iceServers``. Default `nil`: those of ``connection``.
+        public var peerICEServers: [String]?
         /// The maximum number of viewers. Default 100.
         public var maximumViewers = 100
         /// The maximum number of senders. Default 16.

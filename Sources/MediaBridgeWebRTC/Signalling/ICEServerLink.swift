@@ -9,7 +9,7 @@ extension HTTPField.Name {
     init(known name: String) { self = HTTPField.Name(name) ?? .via }
 }
 
-/// Converts STUN and TURN servers, in the form of ``PeerConnection/Configuration/servers``, to `Link` headers
+/// Converts STUN and TURN servers, in the form of ``PeerConnection/Configuration/iceServers``, to `Link` headers
 /// (RFC 9725, section 4.6).
 enum ICEServerLink {
     private static let schemes: Set<String> = ["stun", "stuns", "turn", "turns"]

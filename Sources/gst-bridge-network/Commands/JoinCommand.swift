@@ -166,7 +166,7 @@ struct JoinCommand: AsyncParsableCommand {
 
     private var configuration: JanusTransport.Configuration {
         var configuration = JanusTransport.Configuration()
-        configuration.media.servers = connection.servers
+        configuration.media.iceServers = connection.servers
         configuration.media.bitRate = sending.bitrate?.value
         configuration.caFile = caFile
         configuration.pin = pin

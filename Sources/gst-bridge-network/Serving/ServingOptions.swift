@@ -79,7 +79,7 @@ struct ServingOptions: ParsableArguments {
         configuration.allowedHosts = hostNames.all
         // A Unix socket is behind a web server, which checks the host names.
         if case .unix = listen { configuration.allowedHosts = ["*"] }
-        configuration.connection.servers = connection.servers
+        configuration.connection.iceServers = connection.servers
         switch listen {
         // Without a network, the loopback is the only way to a browser. With one, a web server in front of the
         // loopback address may have clients on other machines.

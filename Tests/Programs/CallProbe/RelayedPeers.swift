@@ -7,7 +7,7 @@ enum RelayedPeers {
 
     private static func connection(_ turn: String) -> PeerConnection.Configuration {
         var configuration = PeerConnection.Configuration()
-        configuration.servers = [turn]
+        configuration.iceServers = [turn]
         configuration.isRelayOnly = true
         return configuration
     }

@@ -10,7 +10,7 @@ struct SessionRequestTests {
 
     @Test func offerCreatesASession() async throws {
         let served = ServedTest {
-            $0.connection.servers = ["stun://s.example", "turn://u:p@t.example?transport=udp"]
+            $0.connection.iceServers = ["stun://s.example", "turn://u:p@t.example?transport=udp"]
         }
         let held = try await served.join(audio: true)
         let reply = await served.post("/whep")
@@ -136,7 +136,7 @@ struct SessionRequestTests {
     @Test func iceServersAreSentOnlyToAuthorizedClients() async {
         let served = ServedTest {
             $0.token = "secret"
-            $0.peerServers = ["turn://u:p@t.example"]
+            $0.peerICEServers = ["turn://u:p@t.example"]
         }
         #expect(await served.send("OPTIONS", "/whep")["Link"] == nil)
         let reported = await served.send("OPTIONS", "/whep", ["Authorization": "Bearer secret"])
