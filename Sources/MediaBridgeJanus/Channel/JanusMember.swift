@@ -219,9 +219,7 @@ actor JanusMember {
                     return
                 }
                 handles[handle]?.send(
-                    .offered(
-                        PeerConnection.Candidate(
-                            text, mid: candidate.sdpMid, line: candidate.sdpMLineIndex ?? 0)))
+                    .offered(PeerConnection.Candidate(text, mid: candidate.sdpMid)))
             case "detached" where handle == live.handle.id:
                 live.session.end(JanusFailure(.closed, "the Janus server detached the user"))
             case "event" where handle == live.handle.id:

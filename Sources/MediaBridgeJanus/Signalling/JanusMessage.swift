@@ -19,7 +19,6 @@ struct JanusMessage: Decodable, Sendable {
     struct Candidate: Decodable, Sendable {
         let candidate: String?
         let sdpMid: String?
-        let sdpMLineIndex: Int?
     }
 
     /// `success`, `error`, `ack`, `event`, `hangup`, `timeout` …

@@ -12,7 +12,7 @@ extension PeerConnection {
         try await beginning { () async throws(PipelineError) -> String in
             let streams = offeredStreams
             let link = try await open(streams)
-            if media.hasMessages, let channel = link.bin.createChannel("messages") {
+            if media.hasDataChannel, let channel = link.bin.createChannel("messages") {
                 take(channel)
             }
             setDirections(streams, in: link)
@@ -29,7 +29,7 @@ extension PeerConnection {
         try await failing { () async throws(PipelineError) in
             let description = try SessionDescription(text)
             let streams = streams(in: description)
-            guard !streams.isEmpty || media.hasMessages else { throw nothingInCommon }
+            guard !streams.isEmpty || media.hasDataChannel else { throw nothingInCommon }
             let cleaned = try description.cleaned(for: streams, keepingRefused: true)
             parts.withLock { $0.receiver }?.expect(streams)
             try await link.setRemote(.answer, cleaned.text)
@@ -64,7 +64,7 @@ extension PeerConnection {
         var text = candidate.text
         if text.hasPrefix("a=") { text.removeFirst(2) }
         guard CandidateText.isUsable(text) else { return }
-        let usable = Candidate(text, mid: candidate.mid, line: candidate.line)
+        let usable = Candidate(text, mid: candidate.mid)
         let (link, line) = parts.withLock { parts -> (PeerPipeline?, Int?) in
             guard let lines = parts.lines else {
                 if parts.early.count < Self.mostCandidates { parts.early.append(usable) }

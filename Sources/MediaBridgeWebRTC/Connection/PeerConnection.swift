@@ -130,10 +130,11 @@ extension PeerConnection {
         public var video: [VideoCodec]
         /// The audio codecs in order of preference: Opus, A-law and µ-law. Empty: no audio.
         public var audio: [AudioCodec]
-        /// Whether an offer has a data channel for messages. An answer accepts one in any case. Default false.
-        public var hasMessages = false
+        /// Whether an offer has a data channel, for ``PeerConnection/send(_:)-(ChannelMessage)``. An answer accepts
+        /// one in any case. Default false.
+        public var hasDataChannel = false
 
-        /// Creates media with the given codecs. Default: H.264 before VP8, and Opus.
+        /// Creates media with these codecs, without a data channel. Default: H.264 before VP8, and Opus.
         public init(
             video: [VideoCodec] = [.h264, .vp8],
             audio: [AudioCodec] = [.opus]
@@ -191,16 +192,13 @@ extension PeerConnection {
     public struct Candidate: Equatable, Sendable {
         /// The text after `a=` in a session description: `candidate:1 1 UDP …`.
         public var text: String
-        /// The `a=mid` of the candidate's m-line; `nil` if only the number is known.
+        /// The `a=mid` of the candidate's m-line; `nil` for the first m-line, which carries all media of a bundle.
         public var mid: String?
-        /// The number of the m-line, from zero.
-        public var line: Int
 
         /// Creates a candidate.
-        public init(_ text: String, mid: String? = nil, line: Int = 0) {
+        public init(_ text: String, mid: String? = nil) {
             self.text = text
             self.mid = mid
-            self.line = line
         }
     }
 }

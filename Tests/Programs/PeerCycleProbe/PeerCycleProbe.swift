@@ -32,7 +32,7 @@ struct PeerCycleProbe {
     private static func run(_ cycle: Int) async throws {
         let codec: VideoCodec = cycle % 2 == 0 ? .h264 : .vp8
         var media = PeerConnection.Media(video: [codec])
-        media.hasMessages = cycle % 3 == 0
+        media.hasDataChannel = cycle % 3 == 0
         var configuration = PeerConnection.Configuration()
         configuration.localAddresses = ["127.0.0.1"]
         let observer = Observer()
