@@ -25,7 +25,7 @@ internal import Synchronization
 /// Thread: any. Source: the W3C's `RTCPeerConnection`, over GStreamer's `webrtcbin`.
 public final class PeerConnection: Sendable {
     /// The direction of the media.
-    public let role: Role
+    package let role: Role
     let media: Media
     let configuration: Configuration
     let events: PeerEvents
@@ -54,11 +54,11 @@ public final class PeerConnection: Sendable {
     }
     let parts = Mutex(Parts())
 
-    /// Creates a connection. Does not block.
+    /// Creates a connection. Does not block; the connection begins with the first description.
     ///
     /// - Parameters:
     ///   - role: The direction of the media.
-    ///   - media: The codecs.
+    ///   - media: The codecs. Default: H.264 before VP8, and Opus.
     ///   - configuration: How the peer is reached.
     ///   - observer: Receives states, media and requests. Retained until the connection is closed.
     public init(
@@ -208,9 +208,9 @@ extension PeerConnection {
 extension PeerConnection {
     /// Sends an encoded video frame (access unit), in decoding order. Never blocks.
     ///
-    /// - Returns: `DropCause.notStarted` before the connection is established, `DropCause.needsKeyFrame`
-    ///   before the first keyframe, `DropCause.wrongBufferType` for another codec,
-    ///   `DropCause.queueFull`, `DropCause.noTime`, `DropCause.closed`.
+    /// - Returns: Whether it was accepted. If not: `DropCause.notStarted` before the connection is established, `DropCause.needsKeyFrame`
+    ///   before the first keyframe, `DropCause.wrongBufferType` for another codec, `DropCause.queueFull` if too
+    ///   many frames wait, `DropCause.noTime` without a time, `DropCause.closed` after the end.
     @discardableResult
     public func send(_ frame: EncodedVideoFrame) -> FrameDisposition {
         send(.video) { $0.send(frame) }
@@ -264,7 +264,7 @@ extension PeerConnection {
         parts.withLock { $0.messages }?.send(message) ?? false
     }
 
-    /// The counts so far, and the counts that the peer reports.
+    /// The counts so far, and the counts that the peer reports. They stay after the end.
     public var statistics: PeerStatistics {
         let (senders, receiver, monitor, link, last) = parts.withLock {
             ($0.senders, $0.receiver, $0.monitor, $0.link, $0.arrival)

@@ -4,9 +4,10 @@ internal import MediaBasics
 public import MediaCore
 internal import Synchronization
 
-/// Receives the events and media of a connection. States and requests are delivered one at a time,
-/// in order. So are the frames of each stream, on separate threads. All methods must return
-/// quickly.
+/// Receives the events and media of a connection.
+///
+/// Thread: states, requests and messages come one at a time, in order, on a thread of the connection; the frames of
+/// each stream too, on a thread of the stream. All methods must return quickly.
 public protocol PeerConnectionObserver: AnyObject, Sendable {
     /// Called with each new state. ``PeerConnection/State/failed(_:)`` and
     /// ``PeerConnection/State/closed`` are final.
@@ -19,7 +20,9 @@ public protocol PeerConnectionObserver: AnyObject, Sendable {
     func receive(_ frame: EncodedAudioFrame)
     /// Called when the peer needs a keyframe, at most four times a second. Requests are never lost.
     func keyFrameNeeded()
-    /// Called when the capacity of the network has changed.
+    /// Called on the sending side when the network has become slower or faster.
+    ///
+    /// - Parameter limit: What the network can carry now: its bit rate in bits per second.
     func limitChanged(_ limit: VideoLimit)
     /// Called with each message of the peer.
     func receive(_ message: ChannelMessage)

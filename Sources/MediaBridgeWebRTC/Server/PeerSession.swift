@@ -167,8 +167,8 @@ package protocol MediaPeer: AnyObject, Sendable {
 
     func answer(_ offer: String) async throws(PipelineError) -> String
     func add(_ candidate: PeerConnection.Candidate)
-    func send(_ unit: EncodedVideoFrame) -> FrameDisposition
-    func send(_ unit: EncodedAudioFrame) -> FrameDisposition
+    func send(_ frame: EncodedVideoFrame) -> FrameDisposition
+    func send(_ frame: EncodedAudioFrame) -> FrameDisposition
     func send(_ message: ChannelMessage) -> Bool
     func requestKeyFrame()
     func close() async
