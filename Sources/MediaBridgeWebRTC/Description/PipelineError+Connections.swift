@@ -13,8 +13,6 @@ extension PipelineError.Code {
     public static let closed = Self(rawValue: "closed")
     /// The connection cannot carry the media.
     public static let failed = Self(rawValue: "failed")
-    /// The URL is not one of an endpoint, or the token cannot be sent.
-    public static let badAddress = Self(rawValue: "badAddress")
     /// The server requires a token, or rejects this one.
     public static let unauthorized = Self(rawValue: "unauthorized")
     /// The server is full, or has nothing to send. A later attempt may succeed.
@@ -26,9 +24,9 @@ extension PipelineError {
     var asOfBridge: PipelineError {
         var error = self
         switch code {
-        case .missingElement, .deadlineExceeded, .refused: break
+        case .missingElement, .deadlineExceeded, .refused, .badValue: break
         case .unauthorized: error.code = .refused
-        case .badAddress, .badServer: error.code = .badValue
+        case .badServer: error.code = .badValue
         default: error.code = .resourceFailed
         }
         return error

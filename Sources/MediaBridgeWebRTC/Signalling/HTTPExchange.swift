@@ -27,7 +27,7 @@ enum HTTPExchange {
         within timeout: Duration
     ) async throws(PipelineError) -> Reply {
         guard let origin = Origin(of: url) else {
-            throw PipelineError(.badAddress, message: "no URL of an HTTP server")
+            throw PipelineError(.badValue, message: "no URL of an HTTP server")
         }
         let request = Request(method, url, fields, body: body, to: origin)
         let tls = try origin.scheme == "https" ? NetworkClient.context() : nil

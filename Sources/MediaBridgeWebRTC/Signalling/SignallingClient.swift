@@ -26,23 +26,23 @@ package struct SignallingClient: Sendable {
     ///   - token: The bearer token. Default `nil`: none.
     ///   - timeout: The timeout for the answer to an offer, redirects included; requests of the
     ///     session get half of it. Default 10 s.
-    /// - Throws: `PipelineError.Code.badAddress`.
+    /// - Throws: `PipelineError.Code.badValue`.
     package init(
         _ endpoint: String, token: String? = nil, timeout: Duration = .seconds(10).asDefaultDeadline
     ) throws(PipelineError) {
         guard let url = URL(string: endpoint), let origin = Origin(of: url) else {
             throw PipelineError(
-                .badAddress, message: "invalid URL of a WHIP or WHEP endpoint",
+                .badValue, message: "invalid URL of a WHIP or WHEP endpoint",
                 advice: "https://HOST/PATH or http://HOST:PORT/PATH")
         }
         guard url.user == nil, url.password == nil else {
             throw PipelineError(
-                .badAddress, message: "the URL for \(origin) has a user name, which is never sent",
+                .badValue, message: "the URL for \(origin) has a user name, which is never sent",
                 advice: "a token, and the URL without the user name")
         }
         if let token, !BearerToken.isValid(token) {
             throw PipelineError(
-                .badAddress, message: "the token for \(origin) cannot be sent in a header",
+                .badValue, message: "the token for \(origin) cannot be sent in a header",
                 advice: "a token of printable ASCII characters, without spaces")
         }
         self.endpoint = url

@@ -14,6 +14,6 @@ struct EndpointTests {
         let error = try #require(throws: PipelineError.self) {
             _ = try SignallingClient("http://host/whip", token: token)
         }
-        #expect(error.code == .badAddress)
+        #expect(error.code == .badValue)
     }
 }
