@@ -17,9 +17,12 @@ internal import Synchronization
 /// are sent without re-encoding. Frames of other codecs are an error, as are reordered frames
 /// (B-frames). The sink connects with the first frame, which determines the codec of the session.
 /// Media that is not live waits for the connection; live media is dropped until the connection is
-/// established. An established connection that fails is replaced, until the sink is stopped: after 0.5 s, 1 s, 2 s … 8 s,
-/// less a random part of up to a half, or after the `Retry-After` of the server if that is longer (up to five minutes). A server that refuses the first connection is an error, and so is an end
-/// before any media was sent. Thread: any.
+/// established. A server that refuses the first connection is an error, and so is an end before any
+/// media was sent.
+///
+/// An established connection that fails is replaced, until the sink is stopped: after 0.5 s, 1 s,
+/// 2 s … 8 s, less a random part of up to a half, or after the `Retry-After` of the server if that
+/// is longer (up to five minutes). Thread: any.
 public final class WHIPSink: VideoSink, Sendable {
     /// The settings of a sink.
     public struct Configuration: Sendable {
@@ -90,15 +93,15 @@ public final class WHIPSink: VideoSink, Sendable {
     public var audio: any AudioSink & Sendable { WHIPAudio(self) }
 
     /// Why the sink has failed; `nil` if it has not.
-    public var failure: PipelineError? { state.withLock { $0.failure } }
+    package var failure: PipelineError? { state.withLock { $0.failure } }
 
     // MARK: VideoSink
 
-    /// Returns H.264 and VP8.
+    /// Returns the codecs of encoded frames that the sink takes: H.264 and VP8.
     public func codecs() -> Set<VideoCodec> { [.h264, .vp8] }
 
-    /// Opens the sink: it now accepts media.
-    public func shouldStart() throws {
+    /// Opens the sink: it now accepts media. Does not connect.
+    public func shouldStart() {
         state.withLock { state in
             (state.isOpen, state.failure, state.pace) = (true, nil, nil)
             (state.order, state.sentUnits) = (PictureOrder(), 0)
@@ -112,7 +115,7 @@ public final class WHIPSink: VideoSink, Sendable {
 
     /// Ends the session. Blocks for up to ten seconds while the first connection is being
     /// established, and then for up to two more seconds.
-    public func shouldStop() throws {
+    public func shouldStop() {
         let isOver = MonotonicSignal()
         Task {
             await finish()
@@ -121,14 +124,18 @@ public final class WHIPSink: VideoSink, Sendable {
         isOver.wait(for: Self.longestWait + .seconds(5))
     }
 
-    /// Sends a raw frame. Throws the reason if the session has failed permanently.
-    public func render(_ frame: VideoFrame) throws {
+    /// Encodes and sends a raw frame.
+    ///
+    /// - Throws: `PipelineError`: why the session has failed permanently.
+    public func render(_ frame: VideoFrame) throws(PipelineError) {
         if let failure { throw failure }
         _ = take(frame)
     }
 
-    /// Sends an encoded frame. Throws the reason if the session has failed permanently.
-    public func render(_ frame: EncodedVideoFrame) throws {
+    /// Sends an encoded frame: H.264 or VP8, without B-frames.
+    ///
+    /// - Throws: `PipelineError`: why the session has failed permanently.
+    public func render(_ frame: EncodedVideoFrame) throws(PipelineError) {
         if let failure { throw failure }
         _ = take(frame)
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.hangGuard) struct WHIPSinkTests {
     /// Renders frames until `isEnough`, or until the sink rejects them.
     private func render(to sink: WHIPSink, until isEnough: () -> Bool) async throws {
-        try sink.shouldStart()
+        sink.shouldStart()
         let source = try PipelineVideoSource(
             "videotestsrc is-live=true ! video/x-raw,width=160,height=120,framerate=30/1")
         do {
