@@ -1,4 +1,4 @@
-public import MediaBridge
+package import MediaBridge
 
 extension BridgePlan {
     /// Connects the captures and outputs that have an address instead of a string: `whep:URL` and
@@ -10,7 +10,7 @@ extension BridgePlan {
     /// - Parameter decodesCaptures: Whether captures deliver raw media; otherwise encoded media, as a
     ///   recording takes it. Default true.
     /// - Throws: ``PipelineError``, also with ``PipelineError/Code/refused`` for an untrusted plan.
-    public mutating func connectAddresses(
+    package mutating func connectAddresses(
         decodingCaptures decodesCaptures: Bool = true
     ) async throws(PipelineError) {
         for index in captures.indices {

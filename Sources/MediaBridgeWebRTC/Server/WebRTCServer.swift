@@ -27,7 +27,7 @@ internal import Synchronization
 /// Thread: any.
 public final class WebRTCServer: ChannelTransport {
     /// The settings.
-    public let configuration: Configuration
+    let configuration: Configuration
 
     private struct Current { weak var channel: ServedChannel? }
     private let current = Mutex(Current())
@@ -106,10 +106,10 @@ public final class WebRTCServer: ChannelTransport {
         return channel
     }
 
-    /// The connection counts of the viewers, by name.
+    /// The counts of the connection to each viewer, by the name of the viewer. Empty while no engine has joined.
     public var viewers: [UserID: PeerStatistics] { channel?.peers(.viewer) ?? [:] }
 
-    /// The connection counts of the senders, by name.
+    /// The counts of the connection to each sender, by its user ID in the channel. Empty while no engine has joined.
     public var senders: [UserID: PeerStatistics] { channel?.peers(.sender) ?? [:] }
 }
 
@@ -162,7 +162,7 @@ extension WebRTCServer {
         public var maximumViewers = 100
         /// The maximum number of senders. Default 16.
         public var maximumSenders = 16
-        /// The maximum number of peers that are connecting. Default 32.
+        /// The maximum number of viewers and senders that are connecting at once. Default 32.
         public var maximumConnecting = 32
 
         /// Creates settings with the default values.
