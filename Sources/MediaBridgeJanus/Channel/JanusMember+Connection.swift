@@ -260,14 +260,14 @@ final class Credentials: Sendable {
     func creating(_ creation: JanusTransport.RoomCreation) -> [String: JSONValue] {
         var body: [String: JSONValue] = [
             "request": "create", "room": .string(request.channel), "permanent": false,
-            "notify_joining": true, "publishers": .number(max(1, creation.capacity)),
+            "notify_joining": true, "publishers": .number(max(1, creation.maximumPublishers)),
             "videocodec": "h264,vp8", "audiocodec": "opus", "bitrate": 0,
             "secret": .string("\(UInt64.random(in: 0...(.max)))-\(UInt64.random(in: 0...(.max)))"),
             "lock_record": true,
         ]
         if let key = creation.adminKey { body["admin_key"] = .string(key) }
         if let pin { body["pin"] = .string(pin) }
-        if creation.demandsTokens, tokens.room != nil { body["signed_tokens"] = true }
+        if creation.requiresTokens, tokens.room != nil { body["signed_tokens"] = true }
         return body
     }
 }

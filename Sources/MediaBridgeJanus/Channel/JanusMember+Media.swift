@@ -12,7 +12,7 @@ extension JanusMember {
         guard sending[feed] == nil else { return media.signals.send(.changed) }
         guard media.isAnnounced else { return }
         let connection = SendingConnection(
-            media: media, configuration: configuration.media,
+            media: media, configuration: configuration.connection,
             reconnection: configuration.reconnection.policy, hasAudio: feed.track == .main,
             attach: attaching(live, media.signals, joiningAs: feed),
             release: { [handles] handle in
@@ -122,7 +122,8 @@ extension JanusMember {
         let connection = ReceivingConnection(
             media: media, video: feed.video?.mid,
             audio: id.track == .main ? feed.audio?.mid : nil,
-            configuration: configuration.media, reconnection: configuration.reconnection.policy,
+            configuration: configuration.connection,
+            reconnection: configuration.reconnection.policy,
             request: { [credentials] in credentials.subscribing() },
             attach: attaching(live, media.signals),
             release: { [handles] handle in

@@ -27,8 +27,8 @@ internal import MediaBridge
 public struct JanusTransport: ChannelTransport {
     /// How channels are reached.
     public struct Configuration: Sendable {
-        /// The media connection to the server: STUN and TURN servers, bit rate.
-        public var media = PeerConnection.Configuration()
+        /// The WebRTC connections that carry the media: STUN and TURN servers, bit rate.
+        public var connection = PeerConnection.Configuration()
         /// A PEM file with the certificate authorities for the server's certificate. Default `nil`:
         /// those of the system.
         public var caFile: String?
@@ -36,7 +36,7 @@ public struct JanusTransport: ChannelTransport {
         public var roomCreation: RoomCreation?
         /// The PIN of the room. Default `nil`: none. A room that is created gets this PIN.
         public var pin: String?
-        /// How long connecting may take. Default 5 s.
+        /// How long connecting the WebSocket may take. Default 5 s.
         public var connectTimeout = Duration.seconds(5).asDefaultDeadline
         /// How long the server may take to answer a request. Default 5 s.
         public var requestTimeout = Duration.seconds(5).asDefaultDeadline
@@ -60,13 +60,13 @@ public struct JanusTransport: ChannelTransport {
     public struct RoomCreation: Sendable {
         /// The `admin_key` of the plugin. Default `nil`: none.
         public var adminKey: String?
-        /// The maximum number of users that send at once. A custom track counts as a user. Default
-        /// 32.
-        public var capacity = 32
-        /// Whether users need tokens for the room, if the server uses signed tokens. Default true.
-        public var demandsTokens = true
+        /// The room's `publishers`: the maximum number of users that send at once. A custom track counts as a user.
+        /// Default 32.
+        public var maximumPublishers = 32
+        /// The room's `signed_tokens`: whether users need tokens, if the server uses them. Default true.
+        public var requiresTokens = true
 
-        /// Creates the settings of rooms.
+        /// Creates the settings of rooms, with the default values of the other properties.
         public init(adminKey: String? = nil) { self.adminKey = adminKey }
     }
 

@@ -166,8 +166,8 @@ struct JoinCommand: AsyncParsableCommand {
 
     private var configuration: JanusTransport.Configuration {
         var configuration = JanusTransport.Configuration()
-        configuration.media.iceServers = connection.servers
-        configuration.media.bitRate = sending.bitrate?.value
+        configuration.connection.iceServers = connection.servers
+        configuration.connection.bitRate = sending.bitrate?.value
         configuration.caFile = caFile
         configuration.pin = pin
         configuration.roomCreation = adminKey.map { JanusTransport.RoomCreation(adminKey: $0) }

@@ -52,7 +52,7 @@ enum RelayedPeers {
         as user: String, watching other: String, at server: String, turn: String
     ) async throws {
         var configuration = JanusTransport.Configuration()
-        configuration.media = connection(turn)
+        configuration.connection = connection(turn)
         let engine = MediaEngine(
             transport: try JanusTransport(server: server, configuration: configuration))
         let (count, events) = (Observed(0), engine.events)
