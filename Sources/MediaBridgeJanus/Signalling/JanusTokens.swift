@@ -1,5 +1,5 @@
 public import BridgeEngine
-public import FoundationEssentials
+package import FoundationEssentials
 internal import GStreamerKit
 
 /// Creates the tokens with which users join channels of a Janus server.
@@ -7,11 +7,11 @@ internal import GStreamerKit
 /// A token consists of two Janus signed tokens, separated by a space: one for the server and its
 /// VideoRoom plugin, one for the room. The server verifies both with its `token_auth_secret`; the
 /// room must have been created with `signed_tokens`. These tokens name no user: any client that has
-/// one can join under any ID.
+/// one can join under any ID. Thread: any.
 ///
 /// ```swift
 /// let tokens = try JanusTokens(secret: "as in janus.jcfg")
-/// let token = try tokens.token(channel: "room", validFor: .seconds(3600))
+/// let token = try tokens.token(forChannel: "room", validFor: .seconds(3600))
 /// ```
 public struct JanusTokens: Sendable {
     private let secret: Secret
@@ -28,16 +28,22 @@ public struct JanusTokens: Sendable {
         self.secret = Secret(text: secret)
     }
 
-    /// Returns a token.
+    /// Returns a token that is valid from now on.
     ///
     /// - Parameters:
     ///   - channel: The channel that the token is for.
-    ///   - duration: How long the token is valid, from `now`; in whole seconds.
-    ///   - now: The start of the validity. Default: the machine's current time.
+    ///   - duration: How long the token is valid, by the machine's clock; in whole seconds, at most 100 years.
     /// - Throws: `EngineError` with the code `invalidArgument` for a channel name that Janus tokens
-    ///   cannot contain: one with a comma or a colon, or of more than 90 bytes.
+    ///   cannot contain: one with a comma, a colon or a control character, an empty one, or one of more than 90 bytes.
     public func token(
-        channel: String, validFor duration: Duration, now: Date = Date()
+        forChannel channel: String, validFor duration: Duration
+    ) throws(EngineError) -> String {
+        try token(forChannel: channel, validFor: duration, from: Date())
+    }
+
+    /// Returns a token that is valid from a given time on.
+    package func token(
+        forChannel channel: String, validFor duration: Duration, from start: Date
     ) throws(EngineError) -> String {
         guard !channel.isEmpty, channel.utf8.count <= 90,
             !channel.utf8.contains(where: { $0 == 0x2c || $0 == 0x3a || $0 < 0x20 })
@@ -47,7 +53,7 @@ public struct JanusTokens: Sendable {
                 advice: "a name of 1 to 90 bytes without commas, colons and control characters")
         }
         let seconds = min(max(0, duration.components.seconds), 3_155_760_000)
-        let expiry = Int64(now.timeIntervalSince1970) + seconds
+        let expiry = Int64(start.timeIntervalSince1970) + seconds
         let core = sign("\(expiry),\(SignedToken.coreRealm),\(SignedToken.roomRealm)")
         let room = sign("\(expiry),\(SignedToken.roomRealm),room=\(channel)")
         return "\(core) \(room)"

@@ -167,7 +167,7 @@ struct HostCommand: AsyncParsableCommand {
         for channel in channels {
             let token = try secret.map {
                 try JanusTokens(secret: $0).token(
-                    channel: channel, validFor: lifetime)
+                    forChannel: channel, validFor: lifetime)
             }
             let admission = token.map { " --token '\($0)'" } ?? ""
             let fragment = token.map { "#token=\($0.escapedForFragment)" } ?? ""

@@ -45,6 +45,6 @@ struct TokenCommand: ParsableCommand {
 
     func run() throws {
         let tokens = try JanusTokens(secret: secret ?? SecretFile.read(secretFile ?? ""))
-        print(try tokens.token(channel: channel, validFor: validFor?.value ?? .seconds(3600)))
+        print(try tokens.token(forChannel: channel, validFor: validFor?.value ?? .seconds(3600)))
     }
 }

@@ -79,7 +79,7 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
             try await withHost(["--secret-file", file]) { url in
                 let tokens = try JanusTokens(secret: secret)
-                let pair = try tokens.token(channel: "standup", validFor: .seconds(3600))
+                let pair = try tokens.token(forChannel: "standup", validFor: .seconds(3600))
                     .split(separator: " ").map(String.init)
                 try await expectNoAdministration(of: "standup", at: url, token: pair[0])
                 try await withHandle(at: url, token: pair[0]) { handle in

@@ -98,9 +98,9 @@ import Testing
             let anna = RoomReceiver { (reason) throws(EngineError) in
                 requested.change { $0.append(reason) }
                 return isOver.value
-                    ? "nonsense" : try tokens.token(channel: "hall", validFor: .seconds(600))
+                    ? "nonsense" : try tokens.token(forChannel: "hall", validFor: .seconds(600))
             }
-            let token = try tokens.token(channel: "hall", validFor: .seconds(600))
+            let token = try tokens.token(forChannel: "hall", validFor: .seconds(600))
             let first = try await transport.join("hall", as: "anna", token: token, anna)
             try await server.kill()
             try await server.start()

@@ -22,13 +22,13 @@ import Testing
 
     @Test func invalidTokenErrorNamesTheCause() async throws {
         try await withServer { _, transport, tokens in
-            let good = try tokens.token(channel: "hall", validFor: .seconds(3600))
+            let good = try tokens.token(forChannel: "hall", validFor: .seconds(3600))
             let parts = good.split(separator: " ").map(String.init)
-            let other = try tokens.token(channel: "attic", validFor: .seconds(3600))
+            let other = try tokens.token(forChannel: "attic", validFor: .seconds(3600))
             let expired = try tokens.token(
-                channel: "hall", validFor: .seconds(1), now: Date(timeIntervalSinceNow: -60))
+                forChannel: "hall", validFor: .seconds(1), from: Date(timeIntervalSinceNow: -60))
             let forged = try JanusTokens(secret: "another secret")
-                .token(channel: "hall", validFor: .seconds(3600))
+                .token(forChannel: "hall", validFor: .seconds(3600))
             let forgedRoom = "\(parts[0]) \(forged.split(separator: " ")[1])"
             let expiredRoom = "\(parts[0]) \(expired.split(separator: " ")[1])"
             let cases: [(String?, EngineError.Code)] = [
@@ -64,9 +64,9 @@ import Testing
                     return requested.count
                 }
                 return count == 1
-                    ? try tokens.token(channel: "hall", validFor: .seconds(3600)) : "nonsense"
+                    ? try tokens.token(forChannel: "hall", validFor: .seconds(3600)) : "nonsense"
             }
-            let token = try tokens.token(channel: "hall", validFor: .seconds(3600))
+            let token = try tokens.token(forChannel: "hall", validFor: .seconds(3600))
             let member = try await transport.join("hall", as: "anna", token: token, anna)
             // The renewal is due 30 s before expiry. The token's expiry is in whole seconds, and time passes
             // while the user joins.
