@@ -33,7 +33,7 @@ final class LoopbackMembership: ChannelMembership {
     ) -> any ChannelPublication {
         channel.perform { [slot] in $0.publish(stream, feedback, from: slot) }
         return LoopbackPublication(
-            stream, in: channel, from: slot, carriesFrames: network.carriesFrames)
+            stream, in: channel, from: slot, carriesFrames: network.carriesRawFrames)
     }
 
     func setDemand(_ demand: VideoLimit?, _ track: TrackID, of user: UserID) {

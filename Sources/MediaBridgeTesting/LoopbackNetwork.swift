@@ -35,8 +35,8 @@ public final class LoopbackNetwork: ChannelTransport {
     package let capacity: Int?
     /// How long a user whose connection is cut stays in the channel.
     package let reconnectionTimeout: Duration
-    /// Whether raw pictures are carried; if not, they must be encoded, as for a real network.
-    package let carriesFrames: Bool
+    /// Whether raw frames are carried; if not, they must be encoded, as for a real network.
+    package let carriesRawFrames: Bool
     private let timeline: any Timeline
     private let timers = SerialQueue(label: "mediabridge.loopback.timers")
 
@@ -48,40 +48,39 @@ public final class LoopbackNetwork: ChannelTransport {
     ///   - capacity: The maximum number of users in one channel; `nil`, the default, for any
     ///     number.
     ///   - reconnectionTimeout: How long a user whose connection is cut stays in the channel. Default 30 s.
-    ///   - carriesFrames: Whether raw pictures are carried; if not, they must be encoded, as for a
+    ///   - carriesRawFrames: Whether raw frames are carried; if not, they must be encoded, as for a
     ///     real network. Default true.
     ///   - verifier: Checks every user that joins; `nil`, the default, admits all users.
-    ///     ``demand(_:forChannel:)`` replaces it for single channels.
+    ///     ``setVerifier(_:forChannel:)`` replaces it for single channels.
     public convenience init(
         depth: Int = 16, capacity: Int? = nil, reconnectionTimeout: Duration = .seconds(30),
-        carriesFrames: Bool = true, verifier: TokenVerifier? = nil
+        carriesRawFrames: Bool = true, verifier: TokenVerifier? = nil
     ) {
         self.init(
             depth: depth, capacity: capacity, reconnectionTimeout: reconnectionTimeout,
-            carriesFrames: carriesFrames,
-            verifier: verifier, timeline: .system)
+            carriesRawFrames: carriesRawFrames, verifier: verifier, timeline: .system)
     }
 
     /// - Parameter timeline: The time of interruptions, key frame requests and tokens.
     package init(
         depth: Int = 16, capacity: Int? = nil, reconnectionTimeout: Duration = .seconds(30),
-        carriesFrames: Bool = true, verifier: TokenVerifier? = nil, timeline: any Timeline
+        carriesRawFrames: Bool = true, verifier: TokenVerifier? = nil, timeline: any Timeline
     ) {
         self.depth = max(1, depth)
         self.capacity = capacity
         self.reconnectionTimeout = reconnectionTimeout
-        self.carriesFrames = carriesFrames
+        self.carriesRawFrames = carriesRawFrames
         self.verifier = verifier
         self.timeline = timeline
     }
 
-    /// Requires a token from users that join this channel from now on.
+    /// Sets what checks the tokens of users that join this channel from now on.
     ///
     /// - Parameters:
     ///   - verifier: Checks these users instead of the network's own verifier; `nil` restores that
     ///     one.
     ///   - channel: The channel's name.
-    public func demand(_ verifier: TokenVerifier?, forChannel channel: String) {
+    public func setVerifier(_ verifier: TokenVerifier?, forChannel channel: String) {
         // The previous verifier is released outside the lock, because that may run foreign code.
         _ = state.withLock { state in
             let before = state.verifiers[channel]
@@ -189,10 +188,11 @@ public final class LoopbackNetwork: ChannelTransport {
 
 // Simulated network faults.
 extension LoopbackNetwork {
-    /// Sets whether users can join. If not, joining fails as `EngineError.Code.unreachable`;
-    /// users that have joined stay.
-    public func setReachable(_ isReachable: Bool) {
-        state.withLock { $0.isReachable = isReachable }
+    /// Whether users can join. If not, joining fails as `EngineError.Code.unreachable`; users that
+    /// have joined stay. Default true.
+    public var isReachable: Bool {
+        get { state.withLock { $0.isReachable } }
+        set { state.withLock { $0.isReachable = newValue } }
     }
 
     /// Cuts a user's connection: the user gets `EngineEvent.reconnecting`, frames

@@ -29,7 +29,7 @@ struct Call: AsyncParsableCommand {
     func run() async throws {
         // Each user has a separate token.
         let tokens: [UserID: String] = ["anna": UUID().uuidString, "otto": UUID().uuidString]
-        LoopbackNetwork.shared.demand(
+        LoopbackNetwork.shared.setVerifier(
             { token, _, user throws(EngineError) in
                 guard let token, token == tokens[user] else {
                     throw EngineError(.tokenForged, message: "\(user) has another token")

@@ -31,7 +31,7 @@ struct EncodedCycle {
     }
 
     private func call(isEncoded: Bool, _ cycle: Int) async throws {
-        let network = LossyTransport(LoopbackNetwork(carriesFrames: !isEncoded))
+        let network = LossyTransport(LoopbackNetwork(carriesRawFrames: !isEncoded))
         if cycle % 3 == 0 {
             var impairment = NetworkImpairment()
             impairment.loss = 0.1

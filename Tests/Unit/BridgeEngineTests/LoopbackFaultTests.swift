@@ -93,11 +93,11 @@ import Testing
         #expect(await joinError(network, request) == .channelFull)
         await ben.leave()
         #expect(await joinError(network, request) == nil)
-        network.setReachable(false)
+        network.isReachable = false
         #expect(await joinError(network, request) == .unreachable)
         anna.publish(.main)
         #expect(anna.send(try frame(), track: .main) == .accepted)
-        network.setReachable(true)
+        network.isReachable = true
         #expect(await joinError(network, request) == nil)
         await anna.leave()
     }

@@ -23,19 +23,19 @@ import Testing
 
     @Test func channelThatRequiresATokenChecksIt() async throws {
         let network = LoopbackNetwork()
-        network.demand(password("sesame"), forChannel: "cave")
+        network.setVerifier(password("sesame"), forChannel: "cave")
         #expect(await joinError(network, request("cave")) == .tokenMissing)
         #expect(await joinError(network, request("cave", "barley")) == .tokenForged)
         #expect(await joinError(network, request("cave", "sesame")) == nil)
         #expect(await joinError(network, request("field")) == nil)
-        network.demand(nil, forChannel: "cave")
+        network.setVerifier(nil, forChannel: "cave")
         #expect(await joinError(network, request("cave")) == nil)
         #expect(network.channelNames.isEmpty)
     }
 
     @Test func tokensAreRequiredPerNetworkOrPerChannel() async throws {
         let network = LoopbackNetwork(verifier: password("sesame"))
-        network.demand(password("barley"), forChannel: "mill")
+        network.setVerifier(password("barley"), forChannel: "mill")
         #expect(await joinError(network, request("cave")) == .tokenMissing)
         #expect(await joinError(network, request("cave", "sesame")) == nil)
         #expect(await joinError(network, request("mill", "sesame")) == .tokenForged)

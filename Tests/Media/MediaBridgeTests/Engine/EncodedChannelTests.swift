@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    private let network = LoopbackNetwork(carriesFrames: false)
+    private let network = LoopbackNetwork(carriesRawFrames: false)
 
     /// Sends a camera's frames through the channel.
     private func call(
@@ -45,7 +45,7 @@ import Testing
     func fileIsEncodedAndDecodedCompletelyWithoutAClock(codec: VideoCodec?) async throws {
         var offline = MediaEngine.Configuration()
         offline.isRealTime = false
-        let network = LoopbackNetwork(depth: 1000, carriesFrames: false)
+        let network = LoopbackNetwork(depth: 1000, carriesRawFrames: false)
         let sender = MediaEngine(configuration: offline, transport: network)
         let receiver = MediaEngine(configuration: offline, transport: network)
         let screen = Screen()
@@ -82,7 +82,7 @@ import Testing
     func encoderKeepsToTheBitRateOfANarrowNetwork(hint: VideoContentHint) async throws {
         let clock = VirtualTimeline()
         let network = LossyTransport(
-            LoopbackNetwork(carriesFrames: false, timeline: clock), on: clock)
+            LoopbackNetwork(carriesRawFrames: false, timeline: clock), on: clock)
         var impairment = NetworkImpairment()
         impairment.bitRate = 120_000
         impairment.longestQueue = .seconds(1)

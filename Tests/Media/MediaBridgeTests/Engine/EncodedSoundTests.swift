@@ -21,7 +21,7 @@ import Testing
         var samples: Int { frames.value.reduce(0) { $0 + $1.sampleCount } }
     }
 
-    private let network = LossyTransport(LoopbackNetwork(carriesFrames: false))
+    private let network = LossyTransport(LoopbackNetwork(carriesRawFrames: false))
 
     /// A sender that pushes audio in steps of 10 ms.
     private func sender(
@@ -257,7 +257,7 @@ import Testing
 
     private func anything(_ random: inout SeededGenerator) async throws {
         let network = LossyTransport(
-            LoopbackNetwork(carriesFrames: Bool.random(using: &random)))
+            LoopbackNetwork(carriesRawFrames: Bool.random(using: &random)))
         let ear = Ear()
         var offline = MediaEngine.Configuration()
         offline.isRealTime = false

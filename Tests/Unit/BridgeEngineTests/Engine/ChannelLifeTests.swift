@@ -213,7 +213,7 @@ struct ChannelLifeTests {
 
     @Test func engineRequestsANewTokenFromTheProgram() async throws {
         let valid = Observed("first")
-        network.demand(
+        network.setVerifier(
             { token, _, _ throws(EngineError) in
                 guard token == valid.value else {
                     throw EngineError(.tokenExpired, message: "not any more")

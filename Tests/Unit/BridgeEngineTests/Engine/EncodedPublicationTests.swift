@@ -10,7 +10,7 @@ import Testing
 @Suite(.hangGuard, .balanced)
 struct EncodedPublicationTests {
     private let backend = TestBackend()
-    private let network = LoopbackNetwork(carriesFrames: false)
+    private let network = LoopbackNetwork(carriesRawFrames: false)
 
     /// Receives the units of the sender. Subscribes to its track by default.
     private func listen(_ user: UserID = "ben") async throws -> (Member, Ears) {
