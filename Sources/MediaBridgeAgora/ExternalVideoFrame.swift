@@ -3,7 +3,7 @@ public import MediaCore
 /// A frame for push mode, whose fields are set one by one.
 ///
 /// It is a class because code for RTC SDKs is written that way: `let frame = ExternalVideoFrame()`,
-/// then `frame.format = 12`. The push reads it and does not keep a reference.
+/// then `frame.format = 12`. The push reads it and does not keep a reference. Thread: one at a time.
 ///
 /// Source: Agora's `AgoraVideoFrame`.
 public final class ExternalVideoFrame {
@@ -21,7 +21,7 @@ public final class ExternalVideoFrame {
     public var textureBuf: PixelBuffer?
     /// The picture's bytes for any other ``format``. They are copied.
     public var dataBuf: [UInt8]?
-    /// Pixels to cut off on the left.
+    /// Pixels to cut off on the left. Default 0, as for the other sides.
     public var cropLeft = 0
     /// Rows to cut off at the top.
     public var cropTop = 0
@@ -30,7 +30,7 @@ public final class ExternalVideoFrame {
     /// Rows to cut off at the bottom.
     public var cropBottom = 0
     /// How far the picture must be turned clockwise to stand upright, in degrees: 0, 90, 180 or
-    /// 270.
+    /// 270. Default 0.
     public var rotation = 0
     /// Values that the program attaches to the frame, carried along inside the process.
     public var metadata: [String: String] = [:]

@@ -23,11 +23,15 @@ extension MediaEngine {
         try await setPushSource(kind.map(PushVideoSource.init))
     }
 
-    /// Pushes one frame.
+    /// Pushes one raw frame.
     ///
+    /// - Parameters:
+    ///   - frame: The frame, which is read before the call returns.
+    ///   - track: The main track in push mode, or a custom track. Default: the main track.
     /// - Returns: The outcome: dropped as `notEnabled` without push mode, as `notStarted` unless
-    ///   preview or channel runs. Thread: any, one push at a time for each track; returns without
-    ///   waiting for the engine.
+    ///   preview or channel runs, as `wrongBufferType` for another ``PushKind``, and as `badFormat`,
+    ///   `badStride` or `badSize` for a value of the frame that cannot be. Thread: any, one push at a
+    ///   time for each track; returns without waiting for the engine.
     @discardableResult
     nonisolated public func pushExternalVideoFrame(
         _ frame: ExternalVideoFrame, track: TrackID = .main
@@ -60,8 +64,9 @@ extension MediaEngine {
     /// Creates a track for pushed frames. It runs while preview or channel does, is shown by sinks
     /// of its `VideoStreamID`, and is sent once it is published.
     ///
-    /// - Parameter kind: What is pushed.
+    /// - Parameter kind: What is pushed. Default: pixel buffers.
     /// - Returns: The id of the track.
+    /// - Throws: `EngineError` with the code `shutDown` after the engine was shut down.
     public func createCustomVideoTrack(
         _ kind: PushKind = .pixelBuffers
     ) async throws(EngineError) -> TrackID {
@@ -83,7 +88,9 @@ extension MediaEngine {
         try await publish(id)
     }
 
-    /// Stops sending a custom track.
+    /// Stops sending a custom track. Does nothing if it is not published.
+    ///
+    /// - Throws: `EngineError` with the code `shutDown` after the engine was shut down.
     public func unpublishCustomVideoTrack(_ id: TrackID) async throws(EngineError) {
         try await unpublish(id)
     }
@@ -147,6 +154,8 @@ extension MediaEngine {
     }
 
     /// Disables pulling; the playback sinks get audio again.
+    ///
+    /// - Throws: `EngineError` with the code `shutDown` after the engine was shut down.
     public func disableExternalAudioSink() async throws(EngineError) {
         try await setPulledAudio(nil)
     }

@@ -176,7 +176,7 @@ public final class HTTPListener: Sendable {
         return String(cString: strerror(error.errnoCode))
     }
 
-    /// Stops listening and closes all connections. Sessions of media that they started go on.
+    /// Stops listening and closes all connections. Viewers and senders stay connected. A second call does nothing.
     public func close() async {
         let (listener, connections) = state.withLock { state in
             state.isClosed = true

@@ -221,7 +221,8 @@ extension LoopbackNetwork {
         }
     }
 
-    /// Restores a user's connection. A network that verifies tokens requests one first.
+    /// Restores a user's connection that ``cut(_:inChannel:)`` has cut. A network that verifies tokens
+    /// requests one first, and removes the user if it is not valid.
     ///
     /// - Returns: False if there is no such user in the channel.
     @discardableResult
