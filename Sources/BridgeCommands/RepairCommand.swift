@@ -46,7 +46,8 @@ struct RepairCommand: AsyncParsableCommand {
             for part in result.damage {
                 Terminal.write("damage, whose frames may be lost: \(part)\n".printable)
             }
-            Terminal.write("\(result.file.path): \(Text.bytes(result.file.bytes)), complete\n".printable)
+            Terminal.write(
+                "\(result.file.path): \(Text.bytes(result.file.bytes)), complete\n".printable)
         case .json: print(try JSONLine.text(of: JSON(result, of: recording)))
         }
     }

@@ -6,13 +6,6 @@ internal import MediaBasics
 /// Confines a process permanently, even against a malicious pipeline string, plugin or damaged
 /// file: files are written in one directory only, and no socket is opened.
 ///
-/// ```swift
-/// if !Sandbox.isEntered {  // at the beginning of the program
-///     let arguments = Array(CommandLine.arguments.dropFirst())
-///     try Sandbox(directory: "/srv/jobs/42").enterAndRestart(arguments: arguments)
-/// }
-/// ```
-///
 /// Landlock restricts files. A seccomp filter denies sockets of every family (TCP, UDP, the X
 /// server, audio servers), changes to a file that Landlock does not check, shared memory and other
 /// objects that processes share by number or name, signals to any other process, and all ioctl

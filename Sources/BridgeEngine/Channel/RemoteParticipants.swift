@@ -294,14 +294,14 @@ final class RemoteSession: ChannelReceiver {
     let user: UserID
     private let side: RemoteParticipants
     private let events: EventHub<EngineEvent>
-    private let renewToken: MediaEngine.TokenRenewal?
+    private let renewToken: (@Sendable () async throws -> String?)?
     private let onDisconnect: @Sendable (RemoteSession, EngineError) -> Void
     private let isOver = Atomic<Bool>(false)
     private let isReported = Atomic<Bool>(false)
 
     init(
         _ request: ChannelRequest, to side: RemoteParticipants, events: EventHub<EngineEvent>,
-        renewingToken renewToken: MediaEngine.TokenRenewal?,
+        renewingToken renewToken: (@Sendable () async throws -> String?)?,
         onDisconnect: @escaping @Sendable (RemoteSession, EngineError) -> Void
     ) {
         channel = request.channel

@@ -124,7 +124,8 @@ final class TrackEntrance<Media: CountedMedia>: Sendable {
             guard state.next === port else { return (.refused(.notStarted), false, false) }
             // No picture comes of a unit that refers to others: the source before goes on.
             guard stamp.mayJump else { return (.refused(.needsKeyFrame), false, false) }
-            let verdict = state.nextTiming.judge(stamp, source.needsPacing, source.timeBase, at: moment)
+            let verdict = state.nextTiming.judge(
+                stamp, source.needsPacing, source.timeBase, at: moment)
             // The new source becomes active only with a frame that is accepted.
             if case .refused = verdict { return (verdict, false, false) }
             (state.active, state.timing, state.next) = (port, state.nextTiming, nil)

@@ -120,9 +120,9 @@ extension Recorder {
     /// disk is slow.
     ///
     /// - Throws: ``PipelineError``: the error that made the recording fail, or the reason why it
-    ///   does not take this frame, as for ``write(_:)-(VideoFrame)``; ``FrameError`` for a frame that is empty
-    ///   or larger than 8 MB. Frames handed over during a pause, after ``rearm()``, and before the first
-    ///   key frame are ignored.
+    ///   does not take this frame, as for ``write(_:)-(VideoFrame)``, or if it is empty or larger than
+    ///   8 MB. Frames handed over during a pause, after ``rearm()``, and before the first key frame are
+    ///   ignored.
     public func write(_ frame: EncodedVideoFrame) async throws(PipelineError) {
         note(frame.rotation)
         try await write(.video, "encoded \(frame.codec) frame") { () throws(PipelineError) in

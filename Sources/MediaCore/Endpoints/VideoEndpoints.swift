@@ -296,7 +296,8 @@ extension VideoSink {
     }
 
     public func render(_ frame: EncodedVideoFrame) throws {
-        throw FrameError(.badFormat, "\(type(of: self)) accepts no encoded frames in \(frame.codec)")
+        throw FrameError(
+            .badFormat, "\(type(of: self)) accepts no encoded frames in \(frame.codec)")
     }
 
     public func renderPixelBuffer(_ pixelBuffer: PixelBuffer, rotation: VideoRotation) throws {
