@@ -261,7 +261,7 @@ final class RemoteParticipants: Sendable {
         let fresh = RemoteVideo(
             backend, clock, queueTimeout: queueTimeout, delay: delay(of: user), track: track,
             RemoteVideo.Listener(
-                onFirst: { events.post(.firstRemoteFrame(user, track, $0)) },
+                onFirst: { events.post(.firstFrame(.remote(user, track), $0)) },
                 onFailure: { error in
                     events.post(
                         .warning("\(user)'s \(track) cannot be decoded: \(error)"))

@@ -100,7 +100,7 @@ final class RemoteAudioReceiver: Sendable {
         // Frames between units are no gap.
         line.decoder.end()
         let format = line.isFresh.exchange(false, ordering: .relaxed) ? frame.format : nil
-        defer { if let format { events.post(.firstRemoteAudio(user, format)) } }
+        defer { if let format { events.post(.firstAudio(.remote(user), format)) } }
         guard !isMuted(user) else { return }
         pass(frame, of: line, from: user, delay: delay)
     }
@@ -127,7 +127,7 @@ final class RemoteAudioReceiver: Sendable {
                 frames.first?.format
                 ?? AudioFormat(
                     .s16le, sampleRate: unit.sampleRate ?? 48000, channels: unit.channels ?? 1)
-            events.post(.firstRemoteAudio(user, format))
+            events.post(.firstAudio(.remote(user), format))
         }
         for frame in frames {
             line.meter.note(decoded: frame)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// ```swift
 /// for await event in engine.events {
 ///     switch event {
-///     case .firstLocalFrame(_, let size): print("running, \(size)")
+///     case .firstFrame(_, let size): print("running, \(size)")
 ///     case .sourceFailed(_, let error), .sinkFailed(_, let error): print(error)
 ///     case .sourceEnded: await engine.shutDown()  // ends the loop
 ///     default: break
@@ -16,10 +16,12 @@ internal import Synchronization
 public enum EngineEvent: Sendable {
     /// The state of the main track, or of the audio: capturing, or not.
     case localState(MediaTrackID, LocalMediaState)
-    /// The first frame of a local video track since the track began to run.
-    case firstLocalFrame(TrackID, VideoSize)
-    /// The first local audio frame since its source was started.
-    case firstLocalAudio(AudioFormat)
+    /// The first frame of a video track since the track began to run, or since a user published it. Tracks of
+    /// users without a receiver are not transported.
+    case firstFrame(VideoStreamID, VideoSize)
+    /// The first audio frame since the source was started, or since a user published it. For encoded audio
+    /// without a listener, the format has 16-bit samples.
+    case firstAudio(AudioStreamID, AudioFormat)
     /// Another source of a local track has become active.
     case sourceSwitched(MediaTrackID)
     /// The source of a local track has ended, for example at the end of a file.
@@ -76,12 +78,6 @@ public enum EngineEvent: Sendable {
     case unpublished(MediaTrackID, by: UserID)
     /// A user has muted a video track or its audio (`true`), or sends it again.
     case muted(Bool, MediaTrackID, by: UserID)
-    /// The first frame of a user's video track since the track was published. Tracks without a receiver
-    /// are not transported.
-    case firstRemoteFrame(UserID, TrackID, VideoSize)
-    /// The first audio frame of a user since its audio was published. For encoded audio without a
-    /// listener, the format has 16-bit samples.
-    case firstRemoteAudio(UserID, AudioFormat)
     /// A user's audio cannot be decoded or mixed.
     case playbackFailed(EngineError)
     /// The state of a publication: whether a video track has receivers, or why the track or the audio

@@ -117,7 +117,7 @@ extension AudioTrack: SourceReceiver {
             guard let (result, isFirst) = fed else { return .dropped(.notStarted) }
             if result.correction != nil { postCorrections() }
             for frame in result.frames { deliver(frame) }
-            if isFirst { events.post(.firstLocalAudio(frame.format)) }
+            if isFirst { events.post(.firstAudio(.local, frame.format)) }
             // No frames are left if all samples were delivered before.
             return result.frames.isEmpty ? .dropped(.backwards) : .accepted
         }

@@ -63,7 +63,7 @@ extension LocalTrack: DecodedTrack {
         let isKnown = unit.size != nil || !needsPicture
         if isFirst {
             if isKnown {
-                events.post(.firstLocalFrame(id, unit.size ?? VideoSize(width: 0, height: 0)))
+                events.post(.firstFrame(.local(id), unit.size ?? VideoSize(width: 0, height: 0)))
             } else {
                 state.withLock { $0.announcesPicture = true }
             }
@@ -128,7 +128,7 @@ extension LocalTrack: DecodedTrack {
         passed.remember(size)
         if keepsLast { keep(copy frame) }
         let disposition = processing.consume(consume frame)
-        if isFirst { events.post(.firstLocalFrame(id, size)) }
+        if isFirst { events.post(.firstFrame(.local(id), size)) }
         return disposition
     }
 

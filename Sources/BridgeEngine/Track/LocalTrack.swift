@@ -275,7 +275,7 @@ extension LocalTrack: SourceReceiver {
             let size = frame.size
             let disposition = processing.consume(consume frame)
             // The video sinks have the frame by now: a program may stop the track at this event.
-            if isFirst { events.post(.firstLocalFrame(id, size)) }
+            if isFirst { events.post(.firstFrame(.local(id), size)) }
             return SourceReceipt(disposition: disposition, isCounted: true)
         }
     }

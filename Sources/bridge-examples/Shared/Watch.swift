@@ -93,7 +93,7 @@ final class Watch: Sendable {
     func firstFrame() async -> Bool {
         await first { event -> Bool? in
             switch event {
-            case .firstLocalFrame: true
+            case .firstFrame(.local, _): true
             case .sourceEnded(.video): false
             default: nil
             }

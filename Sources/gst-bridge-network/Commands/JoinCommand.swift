@@ -210,9 +210,9 @@ private final class Participation: Sendable {
             Terminal.log("reconnected")
         case .publicationChanged(_, .sending): Terminal.log("sending")
         case .publicationChanged(_, .paused): Terminal.log("sending is paused")
-        case .firstRemoteFrame(let user, .main, let size):
+        case .firstFrame(.remote(let user, .main), let size):
             Terminal.log("\(user) sends video: \(size.width)x\(size.height)")
-        case .firstRemoteAudio(let user, _): Terminal.log("\(user) sends audio")
+        case .firstAudio(.remote(let user), _): Terminal.log("\(user) sends audio")
         case .unpublished(.video(.main), let user):
             Terminal.log("\(user) no longer sends video")
         case .muted(let isMuted, .video(.main), let user):

@@ -77,7 +77,7 @@ enum Tutorial {
         try await engine.setVideoSource(
             PipelineVideoSource("videotestsrc is-live=true pattern=white ! \(caps)"))
         try await engine.startPreview()
-        for await event in events { if case .firstLocalFrame = event { break } }
+        for await event in events { if case .firstFrame = event { break } }
         try await Task.sleep(for: .seconds(1))
 
         try await engine.setVideoSource(
@@ -147,7 +147,7 @@ enum Tutorial {
         let counter = try await engine.addVideoSink(Counter(), to: .local())
         for _ in 0..<2 {  // a source may be started again
             try await engine.startPreview()
-            for await event in events { if case .firstLocalFrame = event { break } }
+            for await event in events { if case .firstFrame = event { break } }
             try await engine.stopPreview()
         }
         let seen = await engine.videoSink(counter)?.perform { ($0 as? Counter)?.pictures ?? 0 }

@@ -70,14 +70,14 @@ struct JoinsAndLeaves {
         switch moment {
         case .joining, .announced, .joined: break
         case .offering:
-            _ = await events.first { if case .firstLocalFrame = $0 { true } else { nil } }
+            _ = await events.first { if case .firstFrame(.local, _) = $0 { true } else { nil } }
         case .sending:
             _ = await events.first { event in
                 if case .publicationChanged(_, .sending) = event { true } else { nil }
             }
         case .receiving:
             _ = await events.first { event in
-                if case .firstRemoteAudio("host", _) = event { true } else { nil }
+                if case .firstAudio(.remote("host"), _) = event { true } else { nil }
             }
             await count.wait { $0 >= 3 }
         }

@@ -59,7 +59,7 @@ struct EncodedCycle {
                 runningTime: MediaTime(value: Int64(index), timescale: 100))
             host.pushExternalAudioFrame(frame)
         }
-        for await event in events { if case .firstRemoteFrame = event { break } }
+        for await event in events { if case .firstFrame(.remote, _) = event { break } }
         _ = guest.pullPlaybackAudioFrame(length: 960)
         if cycle % 2 == 0 { try await guest.leaveChannel() }
         await host.shutDown()

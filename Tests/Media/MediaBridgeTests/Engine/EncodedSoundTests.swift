@@ -140,7 +140,7 @@ import Testing
         let sender = try await sender()
         try push(0..<20, to: sender)
         let first = await events.first { event -> AudioFormat? in
-            if case .firstRemoteAudio("anna", let format) = event { format } else { nil }
+            if case .firstAudio(.remote("anna"), let format) = event { format } else { nil }
         }
         #expect(first == AudioFormat(.s16le, sampleRate: 48000, channels: 1))
         let remote = try #require(await receiver.statistics.remoteAudio["anna"])

@@ -36,7 +36,11 @@ struct AudioCallTests {
         #expect(try sink.channel(0) == (0..<50).flatMap { block($0) })
         #expect(sink.isUnbroken)
         let first = await events.first { event in
-            if case .firstRemoteAudio(let user, let format) = event { (user, format) } else { nil }
+            if case .firstAudio(.remote(let user), let format) = event {
+                (user, format)
+            } else {
+                nil
+            }
         }
         #expect(first?.0 == "anna")
         #expect(first?.1 == AudioFormat(sampleRate: 48000, channels: 1))

@@ -203,7 +203,7 @@ struct AudioSourceTests {
         tone.consumer?.sourceDidFail(Refusal(reason: "unplugged"))
         await engine.shutDown()
         let all = await events.rest()
-        #expect(all.count("firstLocalAudio") == 1)
+        #expect(all.count("firstAudio") == 1)
         #expect(all.contains { $0.name == "sourceEnded" && $0.track == .audio })
         #expect(all.contains { $0.name == "sourceFailed" && $0.track == .audio })
     }

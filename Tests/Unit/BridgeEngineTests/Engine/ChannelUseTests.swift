@@ -180,7 +180,7 @@ struct ChannelUseTests {
             try await engine.setRemoteVideoRenderer(ScriptedSink(sink), forUserID: user)
             try await guest.setVideoSource(ScriptedSource(source))
             try await guest.joinChannel("room", userID: user)
-            await events.first(named: "firstRemoteFrame")
+            await events.first(named: "firstFrame")
             #expect(await engine.statistics.remote.count == 1)
             await guest.shutDown()
             await events.first(named: "userOffline")
@@ -204,7 +204,7 @@ struct ChannelUseTests {
         try await guest.setVideoSource(ScriptedSource(source))
         try await guest.joinChannel("room", userID: "guest")
         Thread.detachNewThread { _ = try? source.deliver(0) }
-        await events.first(named: "firstRemoteFrame")
+        await events.first(named: "firstFrame")
         let end = Task { await guest.shutDown() }
         // The engine waits until the frame is counted.
         await guest.time.alarms(in: .seconds(1).asDefaultDeadline)
