@@ -16,7 +16,6 @@ final class Ball: VideoSource, MediaElement {
 
     init() {}
 
-    func bufferType() -> VideoBufferType { .pixelBuffer }
 
     func shouldStart() {
         guard let consumer else { return }

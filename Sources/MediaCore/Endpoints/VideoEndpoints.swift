@@ -6,7 +6,6 @@
 /// /// Delivers a black picture thirty times a second.
 /// final class Darkness: VideoSource {
 ///     var consumer: (any VideoFrameConsumer)?
-///     func bufferType() -> VideoBufferType { .pixelBuffer }
 ///     func needsPacing() -> Bool { true }  // the engine waits for each timestamp
 ///     func shouldStart() throws {
 ///         let picture = try PixelBuffer(.i420, size: VideoSize(width: 640, height: 360))
@@ -35,7 +34,8 @@ public protocol VideoSource: MediaEndpoint {
     /// `nil` after ``MediaEndpoint/shouldDispose()``.
     var consumer: (any VideoFrameConsumer)? { get set }
 
-    /// Returns the kind of buffer this source delivers. Called once, before the other methods.
+    /// Returns the kind of buffer this source delivers. Called once, before the other methods. Default
+    /// ``VideoBufferType/pixelBuffer``; a source that calls `consumeRawData` returns ``VideoBufferType/rawData``.
     func bufferType() -> VideoBufferType
 
     /// Returns what this source captures. Called once. Default ``VideoCaptureType/unknown``.
@@ -72,6 +72,7 @@ public protocol VideoSource: MediaEndpoint {
 }
 
 extension VideoSource {
+    public func bufferType() -> VideoBufferType { .pixelBuffer }
     public func captureType() -> VideoCaptureType { .unknown }
     public func contentHint() -> VideoContentHint { .unspecified }
     public func needsPacing() -> Bool { false }

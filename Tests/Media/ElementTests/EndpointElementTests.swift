@@ -18,7 +18,6 @@ private final class Numbers: VideoSource, MediaElement {
 
     init() {}
 
-    func bufferType() -> VideoBufferType { .pixelBuffer }
     func needsPacing() -> Bool { true }
     func shouldInitialize() -> Bool { end.value != .refuses }
 

@@ -116,7 +116,6 @@ enum Example {
         /// Delivers ninety grey frames, from dark to bright.
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
-            func bufferType() -> VideoBufferType { .pixelBuffer }
             func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }
@@ -288,7 +287,6 @@ enum Example {
         /// Delivers ninety grey frames, from dark to bright.
         final class Sunrise: VideoSource {
             var consumer: (any VideoFrameConsumer)?
-            func bufferType() -> VideoBufferType { .pixelBuffer }
             func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }

@@ -97,7 +97,6 @@ enum Tutorial {
             var consumer: (any VideoFrameConsumer)?
             private var thread: Thread?
 
-            func bufferType() -> VideoBufferType { .pixelBuffer }
             func needsPacing() -> Bool { true }
 
             func shouldStart() throws {

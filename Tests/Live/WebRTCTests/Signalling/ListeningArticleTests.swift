@@ -15,7 +15,6 @@ import Testing
         final class Lamp: VideoSource {
             var consumer: (any VideoFrameConsumer)?
             private var thread: Thread?
-            func bufferType() -> VideoBufferType { .pixelBuffer }
             func needsPacing() -> Bool { true }  // the engine waits for each timestamp
             func shouldStart() {
                 guard let consumer else { return }

@@ -33,7 +33,6 @@ struct FlashAndBeep {
             set { film.consumer = newValue.map { Painter($0) } }
         }
 
-        func bufferType() -> VideoBufferType { .pixelBuffer }
         func shouldInitialize() throws -> Bool { try film.shouldInitialize() }
         func shouldStart() throws { try film.shouldStart() }
         func shouldStop() throws { try film.shouldStop() }
