@@ -5,7 +5,7 @@ extension PipelineVideoSource {
     /// a key frame; ``encodedFrames()`` reads it without decoding. ``PipelineSource/statistics`` counts encoded
     /// frames that gave no picture as ``DropCause/undecodable`` or ``DropCause/needsKeyFrame``. The loop throws
     /// ``PipelineError`` if the stream is not video, or if no decoder for its codec is installed.
-    public func frames() -> some AsyncSequence<VideoFrame, any Error> & Sendable {
+    public func frames() -> some AsyncSequence<VideoFrame, PipelineError> & Sendable {
         FrameSequence(source: self)
     }
 }
@@ -25,7 +25,7 @@ struct FrameSequence: AsyncSequence, Sendable {
         /// The item that followed the units of the present decoder.
         private var held: SampleTranslation.Item?
         /// How the loop ends after the last picture; `nil` while it goes on.
-        private var end: Result<Void, any Error>?
+        private var end: Result<Void, PipelineError>?
 
         init(run: SequenceRun) { self.run = run }
 
@@ -33,8 +33,10 @@ struct FrameSequence: AsyncSequence, Sendable {
         ///
         /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is not raw video and not of a codec
         ///   that can be decoded.
-        mutating func next() async throws -> VideoFrame? {
-            do {
+        mutating func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws(PipelineError) -> VideoFrame? {
+            do throws(PipelineError) {
                 while true {
                     if let picture = try decoding?.take() { return picture }
                     if end != nil || held != nil { endDecoding() }
@@ -47,7 +49,7 @@ struct FrameSequence: AsyncSequence, Sendable {
             } catch {
                 end = .success(())
                 endDecoding()
-                try? await run.stop()
+                do { try await run.stop() } catch {}  // the first error is the one to report
                 throw error
             }
         }
@@ -55,8 +57,8 @@ struct FrameSequence: AsyncSequence, Sendable {
         /// Reads on.
         ///
         /// - Returns: A frame if the stream is raw; those of a decoder come later.
-        private mutating func advance() async throws -> VideoFrame? {
-            do {
+        private mutating func advance() async throws(PipelineError) -> VideoFrame? {
+            do throws(PipelineError) {
                 if let item = held.take() { return try await use(item) }
                 let decoding = self.decoding
                 switch try await run.next(unless: { decoding?.hasPicture == true }) {
@@ -72,7 +74,9 @@ struct FrameSequence: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func use(_ item: SampleTranslation.Item) async throws -> VideoFrame? {
+        private mutating func use(
+            _ item: SampleTranslation.Item
+        ) async throws(PipelineError) -> VideoFrame? {
             switch item {
             case .frame(let frame):
                 guard decoding != nil else { return frame }
@@ -97,7 +101,7 @@ struct FrameSequence: AsyncSequence, Sendable {
             await decoding?.drain()
         }
 
-        private mutating func decode(_ unit: EncodedVideoFrame) async throws {
+        private mutating func decode(_ unit: EncodedVideoFrame) async throws(PipelineError) {
             if decoding == nil {
                 let fresh = try await UnitDecoding(unit.codec) { [weak run] in
                     run?.lookAgain()

@@ -13,7 +13,7 @@ extension PipelineVideoSource {
     /// time, of either. Up to 16,384 encoded frames of a live capture wait for the reader, before the
     /// oldest are dropped; ``PipelineSource/statistics`` counts them. The loop throws ``PipelineError`` if the
     /// stream is not encoded video.
-    public func encodedFrames() -> some AsyncSequence<EncodedVideoFrame, any Error> & Sendable {
+    public func encodedFrames() -> some AsyncSequence<EncodedVideoFrame, PipelineError> & Sendable {
         ItemSequence(source: self) { item, run throws(PipelineError) in
             try item.units("video") { sample in
                 sample.caps.isEncodedPictures
@@ -26,7 +26,7 @@ extension PipelineVideoSource {
 extension PipelineAudioSource {
     /// Returns the frames of an encoded stream as a sequence, as
     /// ``PipelineVideoSource/encodedFrames()`` does.
-    public func encodedFrames() -> some AsyncSequence<EncodedAudioFrame, any Error> & Sendable {
+    public func encodedFrames() -> some AsyncSequence<EncodedAudioFrame, PipelineError> & Sendable {
         ItemSequence(source: self) { item, _ throws(PipelineError) in
             try item.units("audio") { sample in
                 sample.caps.isSound && !sample.isRawAudio ? EncodedAudioFrame(sample) : nil
@@ -55,7 +55,9 @@ struct ItemSequence<Element: Sendable>: AsyncSequence, Sendable {
         /// Returns the next element; `nil` at the end of the stream and in a cancelled task.
         ///
         /// - Throws: ``PipelineError`` if the pipeline fails, or if its stream is of another kind.
-        mutating func next() async throws -> Element? {
+        mutating func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws(PipelineError) -> Element? {
             while true {
                 if let element = waiting.popFirst() { return element }
                 guard case .item(let item) = try await run.next() else { return nil }

@@ -42,7 +42,7 @@ public final class PipelineAudioSource: PipelineSource, AudioSource, @unchecked 
     /// An encoded stream is decoded (Opus, AAC, MP3, FLAC, Vorbis, AC-3, G.711, if a decoder is
     /// installed); ``encodedFrames()`` reads it without decoding. The loop throws ``PipelineError`` if the stream
     /// is not audio, or if no decoder for its codec is installed.
-    public func frames() -> some AsyncSequence<AudioFrame, any Error> & Sendable {
+    public func frames() -> some AsyncSequence<AudioFrame, PipelineError> & Sendable {
         ItemSequence(source: self) { item, run throws(PipelineError) in
             switch item {
             case .audio(let frame): return [frame]

@@ -14,7 +14,7 @@ final class UnitDecoding: Sendable {
     private final class Pictures: VideoFrameConsumer {
         private struct State {
             var waiting = Fifo<VideoFrame>()
-            var failure: (any Error)?
+            var failure: PipelineError?
         }
         private let state = Mutex(State())
         private let onPicture: @Sendable () -> Void
@@ -23,8 +23,8 @@ final class UnitDecoding: Sendable {
 
         var isEmpty: Bool { state.withLock { $0.waiting.isEmpty && $0.failure == nil } }
 
-        func take() throws -> VideoFrame? {
-            try state.withLock { state in
+        func take() throws(PipelineError) -> VideoFrame? {
+            try state.withLock { state throws(PipelineError) in
                 if let picture = state.waiting.popFirst() { return picture }
                 if let failure = state.failure { throw failure }
                 return nil
@@ -39,7 +39,7 @@ final class UnitDecoding: Sendable {
         }
 
         func sourceDidFail(_ error: any Error) {
-            state.withLock { $0.failure = error }
+            state.withLock { $0.failure = PipelineError(error) }
             onPicture()
         }
     }
@@ -66,7 +66,7 @@ final class UnitDecoding: Sendable {
     /// Returns the next picture that is there.
     ///
     /// - Throws: The error of the decoder, after its last picture.
-    func take() throws -> VideoFrame? { try pictures.take() }
+    func take() throws(PipelineError) -> VideoFrame? { try pictures.take() }
 
     /// Decodes a unit; suspends while too many wait. If the task is cancelled meanwhile, the decoder is
     /// stopped.
