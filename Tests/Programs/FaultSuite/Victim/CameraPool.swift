@@ -8,7 +8,7 @@
         private let source: PipelineVideoSource
         private let camera: AppSource
         private let pool: UnsafeMutablePointer<GstBufferPool>
-        private var iterator: any AsyncIteratorProtocol<VideoFrame, any Error>
+        private var iterator: any AsyncIteratorProtocol<VideoFrame, PipelineError>
 
         static let isBuilt = true
         private static let caps = "video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1"
