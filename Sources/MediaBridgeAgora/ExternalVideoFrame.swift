@@ -195,3 +195,8 @@ extension VideoRotation {
     /// `upright` under its SDK name.
     public static let rotationNone = VideoRotation.upright
 }
+
+extension VideoContentHint {
+    /// `unspecified` under its SDK name.
+    public static let none = VideoContentHint.unspecified
+}

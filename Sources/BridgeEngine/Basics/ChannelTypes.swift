@@ -52,6 +52,28 @@ public enum MediaTrackID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// The id of a video stream.
+public enum VideoStreamID: Hashable, Sendable {
+    /// A track of the engine's own.
+    case local(TrackID = .main)
+    /// A track of a user in the channel.
+    case remote(UserID, TrackID = .main)
+
+    var isLocal: Bool { if case .local = self { true } else { false } }
+}
+
+/// The id of an audio stream.
+public enum AudioStreamID: Hashable, Sendable {
+    /// The engine's own audio.
+    case local
+    /// The audio of one user in the channel.
+    case remote(UserID)
+    /// The mix of all users in the channel.
+    case playback
+
+    var isLocal: Bool { self == .local }
+}
+
 /// The reason why a user is no longer in the channel.
 public enum OfflineReason: Sendable {
     /// The user left the channel.

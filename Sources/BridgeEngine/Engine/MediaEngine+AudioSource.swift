@@ -187,15 +187,3 @@ struct AudioState {
     /// The timer that mixes for the playback sinks; `nil` if nothing is mixed for sinks.
     var playback: Heartbeat?
 }
-
-/// The audio stream that a sink receives.
-public enum AudioStreamID: Hashable, Sendable {
-    /// The engine's own audio.
-    case local
-    /// The audio of one user in the channel.
-    case remote(UserID)
-    /// The mix of all users in the channel.
-    case playback
-
-    var isLocal: Bool { self == .local }
-}

@@ -97,13 +97,3 @@ extension AudioMedia: StreamedSink {
         }
     }
 }
-
-/// The video stream that a video sink receives.
-public enum VideoStreamID: Hashable, Sendable {
-    /// A track of the engine's own.
-    case local(TrackID = .main)
-    /// A track of a user in the channel.
-    case remote(UserID, TrackID = .main)
-
-    var isLocal: Bool { if case .local = self { true } else { false } }
-}

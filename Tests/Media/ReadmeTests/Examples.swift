@@ -186,7 +186,7 @@ enum Example {
     static func planes(_ frame: VideoFrame) throws {
         // Frames
         try frame.withPlanes { planes in
-            let chroma = planes[1]  // width, rows, stride, pixelStride, depth
+            let chroma = planes[1]  // width and rows in samples, stride in bytes, layout
             let first = chroma.row(0)[0]
             print(chroma.layout, first)
         }

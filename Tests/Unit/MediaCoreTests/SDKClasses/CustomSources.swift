@@ -31,6 +31,8 @@ extension CustomRawDataSource: VideoSource {
         return .rawData
     }
 
+    func contentHint() -> VideoContentHint { .none }
+
     func shouldInitialize() -> Bool {
         calls.append("shouldInitialize")
         return consumer != nil
