@@ -16,7 +16,6 @@ final class Ball: VideoSource, MediaElement {
 
     init() {}
 
-
     func shouldStart() {
         guard let consumer else { return }
         let radius = radius
