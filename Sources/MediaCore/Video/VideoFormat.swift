@@ -135,7 +135,7 @@ public struct VideoPixelFormat: RawRepresentable, Hashable, Sendable, Expressibl
     public static let rgba: VideoPixelFormat = "RGBA"
     /// 8-bit packed alpha, red, green, blue.
     public static let argb: VideoPixelFormat = "ARGB"
-    /// 8-bit luminance only.
+    /// 8-bit luminance only, from 0 (black) to 255 (white).
     public static let gray8: VideoPixelFormat = "GRAY8"
 }
 

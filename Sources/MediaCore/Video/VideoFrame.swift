@@ -171,9 +171,8 @@ public struct PixelBuffer: Sendable {
     /// Creates a black picture in newly allocated memory.
     ///
     /// - Parameters:
-    ///   - pixelFormat: One of the formats that
-    ///     ``VideoPixelFormat/packedPlanes(_:strideInPixels:)`` supports; GStreamer is needed to
-    ///     create frames of any other.
+    ///   - pixelFormat: I420, I422, NV12, NV21, BGRA, RGBA, ARGB or GRAY8. A frame of any other format is
+    ///     created by `VideoFrame(_:runningTime:duration:)`.
     ///   - size: The size in pixels.
     /// - Throws: ``FrameError`` if the format is not supported here, the size is out of range, or
     ///   there is no memory.
