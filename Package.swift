@@ -9,6 +9,7 @@ let libraries = [
     "MediaBridgeWebRTC", "MediaBridgeHTTP", "MediaBridgeJanus",
 ]
 let media: [Target.Dependency] = ["GStreamerKit", "MediaBasics", "MediaCore"]
+let engine: [Target.Dependency] = ["BridgeEngine", "MediaBasics", "MediaBridge", "MediaCore"]
 let commands = ["gst-bridge", "gst-bridge-network"]
 
 /// Products of other packages, for a trait.
@@ -83,12 +84,8 @@ let package = Package(
         .target(
             name: "MediaBridge",
             dependencies: ["BridgeEngine", "CYAML", "MediaFrames", "Sandboxing"] + media),
-        .target(
-            name: "MediaBridgeAgora",
-            dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge", "MediaCore"]),
-        .target(
-            name: "MediaBridgeTesting",
-            dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge", "MediaCore"]),
+        .target(name: "MediaBridgeAgora", dependencies: engine),
+        .target(name: "MediaBridgeTesting", dependencies: engine),
         .target(
             name: "MediaBridgeElements", dependencies: ["CMediaBridge", "MediaFrames"] + media),
         .target(name: "element-examples", dependencies: ["MediaBridgeElements"]),
@@ -121,16 +118,12 @@ let package = Package(
             dependencies: ["BridgeCommands", "MediaBridge"] + external("ArgumentParser")),
         .executableTarget(
             name: "gst-bridge-network",
-            dependencies: [
-                "BridgeCommands", "MediaBasics", "MediaBridge", "MediaBridgeHTTP",
-                "MediaBridgeJanus", "MediaBridgeWebRTC",
-            ] + external("ArgumentParser", "HTTPTypes"),
+            dependencies: ["BridgeCommands", "MediaBridgeHTTP", "MediaBridgeJanus"]
+                + external("ArgumentParser", "HTTPTypes"),
             resources: [.embedInCode("Serving/channel.html")]),
         .executableTarget(
             name: "bridge-examples",
-            dependencies: [
-                "BridgeCommands", "MediaBridge", "MediaBridgeAgora", "MediaBridgeTesting",
-            ]
+            dependencies: ["BridgeCommands", "MediaBridgeAgora", "MediaBridgeTesting"]
                 + external("ArgumentParser", "UnixSignals")),
         .target(
             name: "TestSupport", dependencies: ["BridgeEngine", "MediaBasics", "MediaBridge"],
@@ -147,10 +140,8 @@ let package = Package(
         program("PeerCycleProbe", ["CLiveObjects", "MediaBridgeWebRTC"]),
         program(
             "CallProbe",
-            [
-                "CLiveObjects", "MediaBridgeAgora", "MediaBridgeJanus", "MediaBridgeWebRTC",
-                "TestSupport",
-            ] + external("HTTPTypes", for: "WebRTC")),
+            ["CLiveObjects", "MediaBridgeAgora", "MediaBridgeJanus", "TestSupport"]
+                + external("HTTPTypes", for: "WebRTC")),
         program("MixProbe", ["BridgeEngine", "MediaBridge", "MediaCore"]),
         program("ScriptProbe", ["MediaBridge"]),
         program(
@@ -164,39 +155,26 @@ let package = Package(
             resources: [.copy("Corpus"), .copy("Films.yaml")]),
         tests("Unit", "HouseTests", []),
         tests("Unit", "MediaCoreTests", ["MediaBridgeAgora", "MediaCore"]),
+        tests("Unit", "BridgeEngineTests", ["MediaBridgeAgora", "MediaBridgeTesting"] + engine),
         tests(
-            "Unit", "BridgeEngineTests",
-            ["BridgeEngine", "MediaBasics", "MediaBridgeAgora", "MediaBridgeTesting", "MediaCore"]),
-        tests(
-            "Unit", "WebRTCUnitTests",
-            ["MediaBasics", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeWebRTC"]
-                + external("HTTPTypes", for: "WebRTC")),
+            "Unit", "WebRTCUnitTests", ["MediaBridgeHTTP"] + external("HTTPTypes", for: "WebRTC")),
         tests("Unit", "JanusUnitTests", ["BridgeEngine", "MediaBasics", "MediaBridgeJanus"]),
         tests(
             "Media", "MediaBridgeTests",
-            [
-                "CMediaBridge", "CycleProbe", "MediaBasics", "MediaBridge", "MediaBridgeAgora",
-                "MediaBridgeTesting", "ScriptProbe",
-            ]),
+            ["CMediaBridge", "CycleProbe", "MediaBridgeAgora", "MediaBridgeTesting", "ScriptProbe"]),
         tests("Media", "GStreamerKitTests", ["GStreamerKit"]),
-        tests(
-            "Media", "ElementTests",
-            ["GStreamerKit", "MediaBridge", "MediaBridgeElements", "element-examples"]),
+        tests("Media", "ElementTests", ["MediaBridge", "MediaBridgeElements", "element-examples"]),
         tests("Media", "CommandTests", ["MediaBridge", "SandboxProbe"]),
         tests("Media", "ExampleTests", ["bridge-examples"]),
-        tests(
-            "Media", "ReadmeTests",
-            ["MediaBridgeAgora", "MediaBridgeTesting", "bridge-examples"]),
+        tests("Media", "ReadmeTests", ["bridge-examples"]),
         tests("Media", "FaultTests", ["FaultSuite"]),
         tests("Media", "PropertyTests", ["Properties"]),
         tests("Media", "WildTests", ["Wild"]),
         tests("Media", "WebRTCMediaTests", ["GStreamerKit", "MediaBridgeWebRTC"]),
         tests(
             "Live", "WebRTCTests",
-            [
-                "CallProbe", "GStreamerKit", "MediaBridge", "MediaBridgeHTTP", "MediaBridgeWebRTC",
-                "PeerCycleProbe",
-            ] + external("HTTPTypes", for: "WebRTC")),
+            ["CallProbe", "MediaBridgeHTTP", "PeerCycleProbe"]
+                + external("HTTPTypes", for: "WebRTC")),
         tests("Live", "LivePipelineTests", ["MediaBridge"]),
         tests(
             "Live", "JanusTests",
