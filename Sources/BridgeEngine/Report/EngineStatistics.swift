@@ -37,7 +37,7 @@ public struct EngineStatistics: Sendable {
     }
     /// One sink. The counts are frames.
     public struct Sink: FrameBalanced, Sendable {
-        /// Frames that were offered, rendered (``FrameBalance/delivered``) and dropped, and those that wait before
+        /// Frames that were offered, rendered (``FrameBalance/delivered``) or dropped, and frames that wait before
         /// the sink or inside it. A sink with its own queue reports how many frames it has rendered.
         public var balance = FrameBalance()
         /// Rendered frames per second since the previous statistics.
