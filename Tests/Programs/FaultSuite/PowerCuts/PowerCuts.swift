@@ -255,8 +255,9 @@ enum PowerCuts {
                 var order = order(Subject(container: container), options, directory)
                 order.isDurable = true
                 order.hasPreview = true
+                // More than a fragment of an mp4, and less than the recording.
                 let prefix = try await WriteLog.command(
-                    for: order.path, in: directory, .init(failedFlush: 3))
+                    for: order.path, in: directory, .init(failingSize: 150_000))
                 let report = try await Recording.run(order, prefix: prefix)
                 let found = try await Judgement(of: order.path)
                 var complaints = Complaints()

@@ -23,8 +23,8 @@ struct WriteLog: Sendable {
 
     /// The faults that the library injects.
     struct Faults {
-        /// The number of the first flush that fails with EIO; 0: none.
-        var failedFlush = 0
+        /// The size of the file in bytes from which one flush, the next, fails with EIO; 0: none.
+        var failingSize = 0
         /// The duration of a flush in milliseconds.
         var flushTime = 0
         /// The program is killed within this `pwrite`, counted from zero, after a part of it in thousandths.
@@ -44,7 +44,7 @@ struct WriteLog: Sendable {
         let real = URL(filePath: path).resolvingSymlinksInPath().path
         return [
             "env", "LD_PRELOAD=\(library)", "WRITES_OF=\(real)", "WRITES_TO=\(path).log",
-            "WRITES_FAIL=\(faults.failedFlush)", "WRITES_SLOW=\(faults.flushTime)",
+            "WRITES_FAIL=\(faults.failingSize)", "WRITES_SLOW=\(faults.flushTime)",
             "WRITES_KILL=\(faults.kill?.write ?? -1)", "WRITES_PART=\(faults.kill?.part ?? 0)",
         ]
     }
@@ -170,6 +170,7 @@ struct WriteLog: Sendable {
             return result;
         }
         int ftruncate(int file, off_t size) { return ftruncate64(file, size); }
+        static int has_failed;
         static int flush(long call, int file) {
             struct stat about;
             int ours = is_ours(file);
@@ -182,7 +183,9 @@ struct WriteLog: Sendable {
             if (ours) usleep(1000 * number("WRITES_SLOW"));
             int result = syscall(call, file);
             pthread_mutex_lock(&lock);
-            if (ours && mine == number("WRITES_FAIL")) {
+            long least = number("WRITES_FAIL");
+            if (ours && least && !has_failed && !fstat(file, &about) && about.st_size >= least) {
+                has_failed = 1;
                 result = -1;
                 errno = EIO;
             } else if (!result && ours) {
