@@ -48,7 +48,7 @@ struct SegmentOptions: ParsableArguments {
     var align = false
 
     var isLimited: Bool { segment != nil || segmentSize != nil }
-    var hasRing: Bool { keep != nil || keepSize != nil || keepAge != nil || keepFree != nil }
+    var hasRing: Bool { segments?.isRing == true }
 
     func validate() throws {
         for (name, size) in [
@@ -60,13 +60,12 @@ struct SegmentOptions: ParsableArguments {
         if align, segment == nil { throw ValidationError("--align requires --segment") }
     }
 
-    /// `nil` if neither files nor their number are limited.
+    /// `nil` if no option limits the files or their number.
     var segments: RecordingSegments? {
-        guard isLimited || hasRing else { return nil }
         var segments = RecordingSegments(
             length: segment?.value, bytes: segmentSize?.value, keepFiles: keep,
             keepBytes: keepSize?.value, keepAge: keepAge?.value, keepFree: keepFree?.value)
         segments.isAligned = align
-        return segments
+        return isLimited || segments.isRing ? segments : nil
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// Audio is counted in buffers, not samples.
 public struct StreamCounts: Sendable {
-    /// Frames that passed: out of a capture; into the muxer or payloader of an output, or into its sink
-    /// element if it has neither, and not too late there; or through a detector. Behind an encoder of audio,
+    /// Frames that passed: out of a capture; into the muxer or payloader of an output, or else into its
+    /// sink element, if they were not too late there; or through a detector. Behind an encoder of audio,
     /// what the encoder put out.
     public var frames: Int
     /// Frames lost, by cause.
